@@ -16,8 +16,8 @@ from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.render.conditions import Situation
 from scaffold.render.templates import active_components, find_sources
+from support.paths import REPOSITORY
 
-REPOSITORY = Path(__file__).parent.parent
 NOTES = "scaffold/answers"  # in pytest's cache: of each test, those of its projects
 
 Answers = tuple[tuple[str, Value], ...]

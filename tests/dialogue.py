@@ -11,9 +11,11 @@ from itertools import groupby
 from pathlib import Path
 
 import pyte
-from test_ask import DOWN, ENTER, Terminal
 
-PICTURE = Path(__file__).parents[1] / "scaffold" / "web" / "pages" / "dialogue.svg"
+from support.paths import REPOSITORY
+from support.terminal import DOWN, ENTER, Terminal
+
+PICTURE = REPOSITORY / "scaffold" / "web" / "pages" / "dialogue.svg"
 COLUMNS, ROWS = 96, 26
 WIDTH, HEIGHT = 8.0, 18.0  # of a sign, in pixels
 SECONDS = 3.5  # that each screen is shown

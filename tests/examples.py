@@ -23,8 +23,9 @@ from scaffold.answers.recipes import recipe_answers
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.render.project import build_project
+from support.paths import REPOSITORY
 
-FOLDER = Path(__file__).parent.parent / "generated_examples"
+FOLDER = REPOSITORY / "generated_examples"
 COMMAND = "python tests/examples.py"
 README, RESULT = "README.md", "result"
 

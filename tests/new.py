@@ -15,7 +15,7 @@ import sys
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-TEMPLATES = Path(__file__).parent.parent / "templates"
+from support.paths import TEMPLATES
 
 MANIFEST = '''title = "{title}"
 help = "says in one line what it does"

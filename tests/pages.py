@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 
 from scaffold.answers.catalog import Catalog
 from scaffold.answers.manifests import load_catalog
@@ -11,8 +10,9 @@ from scaffold.render.check import read_all
 from scaffold.render.duties import tell_duties
 from scaffold.render.pages import page_path, write_index, write_page
 from scaffold.render.project import render_project
+from support.paths import TEMPLATES
 
-FOLDER = Path(__file__).parent.parent / "templates"
+FOLDER = TEMPLATES
 COMMAND = "python tests/pages.py"
 
 

@@ -13,7 +13,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.render.project import build_project
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from rivals import TOOLS, Rival
+from support.rivals import TOOLS, Rival
 
 # an environment of its own: trainite and gradio want different versions of tomlkit
 TRAINITE = Path(__file__).parents[2] / ".venv-trainite" / "bin"

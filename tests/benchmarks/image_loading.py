@@ -12,7 +12,7 @@ and prints the median of the rounds in which all take turns. Each gives batches 
 - `without colours`: that preset as it is (a random part, mirrored), and a project whose owner has
   removed the line with ColorJitter.
 
-The tests' torchvision_cpu must be on PYTHONPATH if torch is one for the CPU.
+The tests' support/torchvision_cpu must be on PYTHONPATH if torch is one for the CPU.
 """
 
 import argparse

@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from conftest import render
-from scenarios import SCENARIOS
-
 from corpus.changes import answers
 from corpus.edit import EDITS, CannotEdit
 from scaffold.commands.plan import _make_room
 from scaffold.merge.merge import merge_files
 from scaffold.project.moves import find_moved
 from scaffold.project.pristine import Pristine
+from support.rendering import render
+from support.scenarios import SCENARIOS
 
 Files = dict[str, str]
 SETTINGS = "scaffold.toml"

@@ -19,11 +19,8 @@ from functools import cache
 from pathlib import Path
 from unittest import mock
 
-import training
 import yaml
-from conftest import read_files, render, write_files
 from pyflakes.checker import Checker
-from scenarios import MARKER, canonical, own_file
 
 from corpus.changes import answers
 from corpus.edit import EDITS, CannotEdit, Files
@@ -36,8 +33,13 @@ from scaffold.commands import plan
 from scaffold.merge.checks.project import checked_in, find_new_wrongs
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.render.project import render_project
+from support import training
+from support.files import read_files, write_files
+from support.paths import DRIVERS
+from support.rendering import render
+from support.scenarios import MARKER, canonical, own_file
 
-TRACE = Path(__file__).parent.parent / "drivers" / "trace.py"
+TRACE = DRIVERS / "trace.py"
 STAND_INS = Path(__file__).parent / "stand_ins"  # for packages that scripts may import
 RIGHT, NEEDED, NOT_NEEDED, WRONG = (
     "right",

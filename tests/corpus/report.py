@@ -175,8 +175,7 @@ def leave_out(rule: str) -> None:
 
 def prepare(folder: Path) -> None:
     """What tests have from pytest: a folder for renders, and one for the server of runs."""
-    import shared
-    import warm
+    from support import shared, warm
 
     kept = Path(tempfile.gettempdir()) / f"scaffold-corpus-{os.getuid()}"
     kept.mkdir(exist_ok=True)

@@ -6,12 +6,11 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from conftest import render
-from rivals import Rival, find_tool
-
 from corpus.changes import answers
 from corpus.edit import CannotEdit, Files
 from corpus.judge import Verdict, decoded, edited, encoded, judge_result
+from support.rendering import render
+from support.rivals import Rival, find_tool
 
 LINES, TREES = "git merge-file", "mergiraf"
 TOOLS = ("copier", "cruft", LINES, TREES)

@@ -10,9 +10,8 @@ import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from scenarios import _black
-
 from corpus.edit import TRAIN, Apply, CannotEdit, Files, Place, find, places, rows, span, splice
+from support.scenarios import _black
 
 
 def formatted(path: str) -> Apply:

@@ -83,7 +83,7 @@ def load_rows(config) -> list[list[Row]]:
     return [rows or list(part) for rows, part in zip([[], *found[1:]], parts, strict=True)]
 
 
-#: region describe_data when project.loop=complete
+#: region describe_data when project.loop=complete without stream
 def describe_data(config) -> str:
     """What was understood of the files."""
     names = (name for _, name in load_rows(config)[0])
@@ -215,7 +215,7 @@ for table, rows in zip(tables, found, strict=True):
 
 #: replace known_labels when labels=number
 
-#: replace describe_data when labels=many project.loop=complete
+#: replace describe_data when labels=many project.loop=complete without stream
 def describe_data(config) -> str:
     """What was understood of the files."""
     names = (name for _, names in load_rows(config)[0] for name in names)

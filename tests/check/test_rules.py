@@ -1,0 +1,158 @@
+"""`scaffold check`: each rule by its own examples, and what the command prints."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from scaffold.check.rule import Rule, all_rules
+from scaffold.check.run import check_text
+from support.command_line import Cli, command_line
+from support.mutations import MUTATIONS
+from support.paths import REPOSITORY
+from support.rendering import render_with_best as render
+
+RULES = REPOSITORY / "scaffold" / "check" / "rules"
+# the wrong edits of tests/training/test_mutations.py that are seen without running anything
+SEEN = {
+    "gather removed": "TL211",
+    "gathered without cutting the padding": "TL202",
+    "set_epoch dropped": "TL401",
+    "evaluation mode forgotten": "TL203",
+    "clipping before backward": "TL109",
+    "divided twice": "TL106",
+    "schedule steps once for each batch": "TL302",
+    "gradients not cleared": "TL101",
+    "same dropout on all processes": "TL304",
+}
+FAULTY = all_rules()[0].wrong
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
+def test_a_rule_finds_its_wrong_example_alone(rule: Rule) -> None:
+    assert check_text("wrong.py", rule.wrong, [rule]) != []
+    assert check_text("right.py", rule.right, [rule]) == []
+    assert rule.reason[0].isupper() or rule.reason[0] == "`"
+    assert rule.mend.endswith((".", ")")) and rule.code in rule.page
+
+
+def test_rules_are_short_and_have_codes_of_their_own() -> None:
+    files = sorted(RULES.glob("tl*.py"))
+    assert len(files) == len(all_rules()) == len({rule.code for rule in all_rules()}) >= 25
+    assert all(len(path.read_text().splitlines()) <= 60 for path in files)
+    lines = [len(path.read_text().splitlines()) for path in RULES.parent.rglob("*.py")]
+    assert 1000 <= sum(lines) <= 1500
+
+
+def test_generated_examples_have_no_faults() -> None:
+    files = sorted((REPOSITORY / "generated_examples").rglob("*.py"))
+    assert len(files) >= 400
+    start = time.process_time()
+    found = [f for p in files for f in check_text(str(p), p.read_text(), all_rules())]
+    assert found == []
+    assert (time.process_time() - start) / len(files) < 0.1
+
+
+def test_wrong_edits_are_seen_without_running() -> None:
+    seen = {}
+    for mutation in MUTATIONS:
+        text = render(mutation.given)[mutation.file].replace(mutation.old, mutation.new)
+        if found := check_text(mutation.file, text, all_rules()):
+            seen[mutation.name] = found[0].code
+    assert seen == SEEN
+
+
+@pytest.fixture
+def check(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Cli:
+    """The command, in a folder with one faulty script."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(FAULTY)
+    run = command_line(monkeypatch, capsys)
+    return lambda *arguments: run("check", *arguments)
+
+
+def test_findings_have_a_line_a_reason_and_a_mend(check: Cli) -> None:
+    result = check("train.py")
+    assert result.code == 1
+    assert result.out.startswith("train.py:5:5: TL101 Gradients are never cleared")
+    assert "Call optimizer.zero_grad()" in result.out
+    assert check("train.py", "--ignore", "TL1").code == 0
+    assert check("train.py", "--select", "TL2,TL3").code == 0
+    assert check("train.py", "--select", "TL101").code == 1
+
+
+@pytest.mark.parametrize(
+    ("comment", "code"), [("# noqa", 0), ("# noqa: F401, TL101", 0), ("# noqa: TL102", 1)]
+)
+def test_noqa(comment: str, code: int, check: Cli, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(
+        FAULTY.replace("optimizer.step()", f"optimizer.step()  {comment}")
+    )
+    assert check("train.py").code == code
+
+
+def test_formats(check: Cli) -> None:
+    found = json.loads(check("train.py", "--format", "json").out)["findings"]
+    assert [(row["path"], row["line"], row["code"]) for row in found] == [("train.py", 5, "TL101")]
+    sarif = json.loads(check("train.py", "--format", "sarif").out)
+    result = sarif["runs"][0]["results"][0]
+    assert sarif["version"] == "2.1.0" and result["ruleId"] == "TL101"
+    assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 5
+    github = check("train.py", "--format", "github").out
+    assert github.startswith("::error file=train.py,line=5,col=5,title=TL101::Gradients")
+    assert json.loads(check("train.py", "--format", "json", "--select", "TL5").out) == {
+        "findings": []
+    }
+
+
+def test_notebooks_are_read_cell_by_cell(check: Cli, tmp_path: Path) -> None:
+    cells = ["%%bash\nls -l", "!pip install \\\n    torch\n%matplotlib inline", FAULTY]
+    book = {"cells": [{"cell_type": "code", "source": cell.splitlines(True)} for cell in cells]}
+    (tmp_path / "train.ipynb").write_text(json.dumps(book))
+    result = check("train.ipynb")
+    assert result.code == 1 and result.out.startswith("train.ipynb:cell 3:5:5: TL101")
+
+
+def test_what_can_not_be_checked_is_said(check: Cli, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("def :")
+    result = check("broken.py", "train.py")
+    assert result.code == 2 and "broken.py:1: not valid Python" in result.err
+    assert "TL101" in result.out, "the other files are still checked"
+    for arguments in (
+        ["gone.py"],
+        ["train.py", "--select", "XY1"],
+        ["train.py", "--format", "xml"],
+        [],
+    ):
+        result = check(*arguments)
+        assert result.code == 2 and "Traceback" not in result.err
+
+
+def test_rules_are_listed_and_explained(check: Cli) -> None:
+    listed = check("--rules").out.splitlines()
+    assert len(listed) == len(all_rules())
+    page = check("--explain", "tl202").out
+    assert "gather_for_metrics" in page and "Wrong:" in page and "Right:" in page
+    assert check("--explain", "TL999").code == 2
+
+
+def test_the_hook_of_pre_commit_runs_the_command() -> None:
+    import yaml
+
+    hook = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())[0]
+    assert hook["entry"] == "scaffold check" and set(hook["types_or"]) == {"python", "jupyter"}
+
+
+def test_no_heavy_package_is_imported() -> None:
+    code = (
+        "import sys; import scaffold.commands.check; from scaffold.check.run import check_text; "
+        "from scaffold.check.rule import all_rules; check_text('a.py', sys.argv[1], all_rules()); "
+        "print({'torch', 'accelerate', 'numpy', 'black', 'jinja2'} & set(sys.modules))"
+    )
+    command = [sys.executable, "-c", code, FAULTY]
+    assert subprocess.run(command, capture_output=True, text=True).stdout == "set()\n"

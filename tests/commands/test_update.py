@@ -1,0 +1,674 @@
+"""`scaffold update`, `add`, `remove`, `undo` and `diff --incoming`, as people use them."""
+
+import json
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import scaffold.commands.update
+import scaffold.project.origin
+from scaffold.answers.manifests import load_catalog
+from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
+from support.command_line import Cli, run_cli
+from support.files import add_answers, read_files
+from support.files import replace_in as edit
+from support.paths import REPOSITORY, TEMPLATES
+
+STEP = "            optimizer.step()\n"
+
+
+@pytest.fixture
+def project(cli: Cli, tmp_path: Path) -> Path:
+    folder = tmp_path / "digits"
+    assert cli("new", folder, "--yes").code == 0
+    return folder
+
+
+def answer(folder: Path, key: str) -> object:
+    return read_pristine(folder).answers[key]
+
+
+# answers
+
+
+def test_answers_changed_in_the_file_are_applied(cli: Cli, project: Path) -> None:
+    settings = project / "scaffold.toml"
+    ours = '[hardware]\nmixed_precision = "bf16"  # ours\n\n[training]\nepochs = 7\n'
+    add_answers(settings, ours)
+    result = cli("update", project)
+    assert result.code == 0
+    assert 'hardware.mixed_precision: "no" -> "bf16"' in result.out
+    assert "epochs: int = 7" in (project / "config.py").read_text()
+    assert "mixed_precision: 'bf16'" in (project / "accelerate.yaml").read_text()
+    assert settings.read_text().endswith(f"\n{ours}")
+    assert cli("update", project).out.startswith("Nothing to do")
+    edit(settings, "epochs = 7\n", "")
+    assert "training.epochs: 7 -> 20" in cli("update", project).out, "it has its default again"
+    assert "epochs: int = 20" in (project / "config.py").read_text()
+
+
+def test_typed_options_win_over_the_file(cli: Cli, project: Path) -> None:
+    add_answers(project / "scaffold.toml", "[training]\nepochs = 7\n")
+    assert cli("update", project, "--epochs", "9", "--set", "training.seed=3").code == 0
+    assert (answer(project, "training.epochs"), answer(project, "training.seed")) == (9, 3)
+    assert "epochs = 9\nseed = 3" in (project / "scaffold.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (["--num-processes", "4"], ("MULTI_GPU", 4, False)),
+        (["--num-processes", "4", "--use-cpu"], ("MULTI_CPU", 4, True)),
+        (["--distributed-type", "MULTI_CPU"], ("MULTI_CPU", 2, True)),
+    ],
+)
+def test_hardware_follows_from_what_is_new(
+    given: list[str], expected: tuple[object, ...], cli: Cli, project: Path
+) -> None:
+    keys = [f"hardware.{name}" for name in ("distributed_type", "num_processes", "use_cpu")]
+    before = read_files(project)
+    assert cli("update", project, *given).code == 0
+    assert tuple(answer(project, key) for key in keys) == expected
+    assert cli("update", project, "--num-processes", "1", "--no-use-cpu").code == 0
+    assert tuple(answer(project, key) for key in keys) == ("NO", 1, False)
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (["--set", "training.epochs=none"], "training.epochs"),
+        (["--set", "hardware.precision=bf16"], "hardware.mixed_precision"),
+        (["--distributed-type", "NO", "--num-processes", "4"], "4 processes need"),
+    ],
+)
+def test_answers_that_are_not_allowed_change_nothing(
+    given: list[str], says: str, cli: Cli, project: Path
+) -> None:
+    before = read_files(project)
+    result = cli("update", project, *given)
+    assert (result.code, result.out) == (2, "")
+    assert says in result.err
+    assert read_files(project) == before
+
+
+def test_a_broken_settings_file_is_named(cli: Cli, project: Path) -> None:
+    add_answers(project / "scaffold.toml", "[training]\nepochs = = 20\n")
+    before = read_files(project)
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "scaffold.toml" in result.err and "line" in result.err
+    assert read_files(project) == before
+
+
+def test_features_are_added_and_removed(cli: Cli, project: Path) -> None:
+    before = read_files(project)
+    result = cli("add", "ema", project, "--set", "features.ema.decay=0.9")
+    assert result.code == 0
+    assert re.search(r"ema_decay: \S+ = 0\.9 ", (project / "train.py").read_text())
+    assert cli("remove", "ema", project).code == 0
+    assert cli("add", "mixed_precision", project).code == 0
+    assert answer(project, "hardware.mixed_precision") == "bf16"
+    assert cli("remove", "mixed_precision", project).code == 0
+    assert cli("update", project, "--set", "features.ema.decay=0.99").code == 0
+    assert cli("remove", "ema", project).code == 0
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+    result = cli("add", "emo", project)
+    assert result.code == 2
+    assert "did you mean ema?" in result.err
+
+
+def test_several_features_are_switched_at_once(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = read_files(project)
+    assert cli("add", "ema", "tracker", project).code == 0
+    assert answer(project, "features.ema.enabled") and answer(project, "features.tracker.enabled")
+    assert cli("remove", "tracker", "ema", "--project", project).code == 0
+    monkeypatch.chdir(project)
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+    (project / "ema").mkdir()  # the name of a feature is that of a feature
+    assert cli("add", "tracker", "ema").code == 0
+    assert cli("remove", "ema").code == 0
+    assert answer(project, "features.tracker.enabled")
+    refused = cli("add", ".")
+    assert refused.code == 2 and "name the features first" in refused.err
+    assert "there is no such folder" in cli("add", "ema", "../other").err
+    assert "did you mean ema?" in cli("add", "tracker", "emo").err
+
+
+def test_what_a_feature_needs_is_turned_on_and_told(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "net"
+    assert cli("new", folder, "--recipe", "minimal").code == 0
+    result = cli("add", "unfreezing", "search", folder)
+    assert result.code == 0
+    assert "metrics_file is turned on too: search needs it." in result.err
+    assert "layer_rates is turned on too: unfreezing needs it." in result.err
+    for name in ("unfreezing", "layer_rates", "search", "metrics_file"):
+        assert answer(folder, f"features.{name}.enabled") is True
+    refused = cli("remove", "metrics_file", folder)
+    assert refused.code == 2 and "features.search" in refused.err
+    off = "features.schedule.enabled=false"
+    refused = cli("add", "lr_finder", folder, "--set", off)
+    assert refused.code == 2 and "needs the feature schedule" in refused.err
+
+
+def test_newer_templates_reach_an_edited_project(
+    cli: Cli, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(project / "train.py", STEP, f"{STEP}            print('mine')\n")
+    templates = tmp_path / "templates"
+    shutil.copytree(TEMPLATES, templates)
+    files = templates / "base/complete"
+    edit(files / "metrics.py", "    def read(", "    # newer\n    def read(")
+    edit(files / "train.py", "# a new order in each epoch\n", "# shuffle again\n")
+    monkeypatch.setattr(scaffold.commands.update, "load_catalog", lambda: load_catalog(templates))
+    result = cli("update", project)
+    assert result.code == 0, result
+    assert "# newer" in (project / "metrics.py").read_text()
+    script = (project / "train.py").read_text()
+    assert "# shuffle again" in script and "print('mine')" in script
+
+
+def test_a_project_of_a_newer_version_is_left_alone(
+    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scaffold.project.origin, "__version__", "0.0.9")
+    before = read_files(project)
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "Install a newer one: `" in result.err
+    assert read_files(project) == before
+
+
+def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> None:
+    (project / "data").mkdir()
+    (project / "data/__init__.py").touch()
+    (project / "data.py").rename(project / "data/loader.py")
+    names = [
+        "train.py",
+        *(f"tests/test_{name}.py" for name in ("evaluation", "features", "resume")),
+    ]
+    for name in names:
+        path = project / name
+        path.write_text(path.read_text().replace("from data import", "from data.loader import"))
+    given = ("--set", "features.augmentation=true", "--set", "features.ema=true")
+    assert cli("update", project, *given).code == 0
+    assert "class Augmented" in (project / "data/loader.py").read_text()
+    for name in names:
+        found = re.findall(r"^from data\b\S* import", (project / name).read_text(), re.MULTILINE)
+        assert found == ["from data.loader import"]
+
+
+# looking first
+
+
+def test_a_dry_run_shows_what_the_update_does(cli: Cli, project: Path, tmp_path: Path) -> None:
+    edit(project / "train.py", STEP, f"{STEP}            print('mine')\n")
+    before = read_files(project)
+    shown = cli("update", project, "--dry-run", "--set", "features.ema=true")
+    assert shown.code == 0
+    assert cli("diff", project, "--incoming", "--set", "features.ema=true").out == shown.out
+    assert read_files(project) == before
+    patched = tmp_path / "patched"
+    shutil.copytree(project, patched)
+    subprocess.run(["git", "apply", "-"], cwd=patched, input=shown.out.encode(), check=True)
+    assert cli("update", project, "--set", "features.ema=true").code == 0
+    after = read_files(project)
+    assert after != before
+    for name, text in read_files(patched).items():
+        if not name.startswith(".scaffold"):
+            assert text == after[name], name
+
+
+# conflicts
+
+
+@pytest.fixture
+def conflict(cli: Cli, project: Path) -> Path:
+    """A project with a conflict in it."""
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
+    result = cli("update", project, "--epochs", "10", "--seed", "4")
+    assert result.code == 1
+    return project
+
+
+def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
+    text = (conflict / "config.py").read_text()
+    found = re.search(
+        r"<{7} yours\n(.*)\n\|{7} previously generated\n(.*)\n={7}\n(.*)\n>{7} (.*)\n",
+        text,
+    )
+    assert found
+    values = [re.search(r"epochs: \S+ = (\d+)", found[number]) for number in (1, 2, 3)]
+    assert [value and value[1] for value in values] == ["50", "20", "10"]
+    assert found[4] == "training.epochs = 10"  # and not the seed, which changed too
+    assert "seed: int = 4" in text
+    line = text[: found.start()].count("\n") + 1
+    status = json.loads(cli("status", conflict, "--json").out)
+    assert status["conflicts"] == [
+        {"path": "config.py", "line": line, "label": "training.epochs = 10"}
+    ]
+
+
+def test_an_open_conflict_stops_the_next_update(cli: Cli, conflict: Path) -> None:
+    before = read_files(conflict)
+    result = cli("add", "ema", conflict)
+    assert result.code == 1
+    assert "config.py:" in result.err and "training.epochs = 10" in result.err
+    assert read_files(conflict) == before
+    script = conflict / "config.py"
+    script.write_text(
+        re.sub(r"<{7}.*\n(.*\n)(?:.*\n){4}>{7}.*\n", r"\1", script.read_text(), count=1)
+    )
+    assert cli("add", "ema", conflict).code == 0
+    assert "epochs: int = 50" in script.read_text()
+
+
+def test_undo_takes_a_conflict_back(cli: Cli, project: Path) -> None:
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
+    before = read_files(project)
+    assert cli("update", project, "--epochs", "10").code == 1
+    edit(project / "metrics.py", "import torch\n", "import torch\n\nMINE = 1\n")  # not updated
+    assert cli("undo", project).code == 0
+    after = read_files(project)
+    assert b"MINE" in after["metrics.py"]
+    after["metrics.py"] = before["metrics.py"]
+    assert {name: after[name] for name in before} == before
+
+
+def test_undo_refuses_to_lose_an_edit(cli: Cli, conflict: Path) -> None:
+    script = conflict / "config.py"
+    script.write_text(script.read_text() + "# later\n")
+    before = read_files(conflict)
+    result = cli("undo", conflict)
+    assert result.code == 2
+    assert "config.py" in result.err and "--keep-copy" in result.err
+    assert read_files(conflict) == before
+    assert cli("undo", conflict, "--keep-copy").code == 0
+    assert (conflict / "config.py.kept").read_bytes() == before["config.py"]
+    assert "epochs: int = 50" in script.read_text()
+    assert cli("undo", conflict).code == 2  # there is nothing more
+
+
+def test_undo_says_what_it_undid_and_how_far_it_reaches(cli: Cli, project: Path) -> None:
+    assert cli("add", "tracker", project, "--set", "features.tracker.kind=wandb").code == 0
+    assert cli("update", project, "--epochs", "9", "--set", "features.ema=true").code == 0
+    out = cli("undo", project).out
+    command = "scaffold update --set training.epochs=9 --set features.ema.enabled=true"
+    assert f"Undid `{command}`:" in out
+    restored = out.partition("\nrestored ")[2].partition("\n")[0].split(", ")
+    assert {"train.py", "scaffold.toml"} <= set(restored)
+    assert "The next `scaffold undo` reverts `scaffold add tracker --set" in out
+    assert "That was the last step" in cli("undo", project).out
+    assert cli("undo", project).code == 2
+    assert cli("add", "tracker", project).code == 0
+    assert cli("remove", "tracker", project).code == 0
+    assert "Undid `scaffold remove tracker`:" in cli("undo", project).out
+    assert cli("add", "preemption", project).code == 0
+    assert "deleted preemption.py\n" in cli("undo", project).out
+
+
+def test_several_steps_are_undone_at_once_until_an_edit_would_be_lost(
+    cli: Cli, project: Path
+) -> None:
+    start = read_files(project)
+    for feature in ("tracker", "ema", "preemption"):
+        assert cli("add", feature, project).code == 0
+    refused = cli("undo", project, "--steps", "4")
+    assert refused.code == 2 and "3 can be undone" in refused.err
+    out = cli("undo", project, "--steps", "2").out
+    assert "Undid `scaffold add preemption`" in out and "Undid `scaffold add ema`" in out
+    assert "reverts `scaffold add tracker`." in out
+    assert cli("add", "ema", project).code == 0
+    script = project / "train.py"
+    script.write_text(script.read_text() + "# mine\n")
+    assert cli("add", "preemption", project).code == 0
+    partly = cli("undo", project, "--steps", "3")
+    assert partly.code == 2 and "Undid `scaffold add preemption`" in partly.out
+    assert "edited since the last update: train.py" in partly.err
+    assert script.read_text().endswith("# mine\n")
+    assert cli("undo", project, "--steps", "2", "--keep-copy").code == 0
+    after = read_files(project)
+    assert {name: after[name] for name in start} == start
+
+
+@pytest.fixture
+def conflicts(cli: Cli, project: Path) -> Path:
+    """A project with conflicts in two files, one of which is no longer generated."""
+    assert cli("add", "best_model", project).code == 0
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
+    edit(project / "config.py", "batch_size: int = 32", "batch_size: int = 48")
+    edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
+    given = ["--epochs=10", "--batch-size=64", "--set=features.best_model=false"]
+    assert cli("update", project, *given).code == 1
+    return project
+
+
+def test_a_conflict_in_a_file_that_is_no_longer_generated_is_open(
+    cli: Cli, conflicts: Path
+) -> None:
+    found = json.loads(cli("status", conflicts, "--json").out)["conflicts"]
+    assert [conflict["path"] for conflict in found] == ["config.py", "config.py", "callbacks.py"]
+    result = cli("add", "ema", conflicts)
+    assert result.code == 1 and "callbacks.py:1" in result.err
+
+
+@pytest.mark.parametrize("side", ["--ours", "--theirs"])
+def test_resolve_takes_a_side_and_can_be_undone(cli: Cli, conflicts: Path, side: str) -> None:
+    before = read_files(conflicts)
+    result = cli("resolve", conflicts, side)
+    assert (result.code, result.err) == (0, "")
+    assert "config.py: 2 conflict(s) resolved" in result.out
+    script = (conflicts / "config.py").read_text()
+    ours = side == "--ours"
+    assert ("epochs: int = 50" in script and "batch_size: int = 48" in script) == ours
+    assert ("epochs: int = 10" in script and "batch_size: int = 64" in script) == (not ours)
+    for marker in ("<<<<<<<", "|||||||", "=======", ">>>>>>>", "epochs: int = 20"):
+        assert marker not in script
+    assert (conflicts / "callbacks.py").exists() == ours
+    assert json.loads(cli("status", conflicts, "--json").out)["conflicts"] == []
+    assert cli("resolve", conflicts, side).out == "There are no open conflicts.\n"
+
+    result = cli("undo", conflicts)
+    assert f"Undid `scaffold resolve {side} config.py callbacks.py`" in result.out
+    assert "The next `scaffold undo` reverts `scaffold update " in result.out
+    after = read_files(conflicts)
+    assert {name: after[name] for name in before} == before
+    assert cli("undo", conflicts).code == 0
+    assert "epochs: int = 50" in (conflicts / "config.py").read_text()
+    assert "Our objects" in (conflicts / "callbacks.py").read_text()
+
+
+def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    callbacks = (conflicts / "callbacks.py").read_bytes()
+    result = cli("resolve", conflicts, "config.py", "--theirs")
+    assert result.code == 1 and "callbacks.py:1" in result.out
+    assert "<<<<<<<" not in (conflicts / "config.py").read_text()
+    assert (conflicts / "callbacks.py").read_bytes() == callbacks
+    monkeypatch.chdir(conflicts.parent)
+    assert cli("resolve", conflicts, f"{conflicts.name}/callbacks.py", "--ours").code == 0
+    assert (conflicts / "callbacks.py").read_text().startswith('"""Our objects that the loop')
+    for undone in ("resolve --ours callbacks.py", "resolve --theirs config.py", "update --set"):
+        assert f"Undid `scaffold {undone}" in cli("undo", conflicts).out
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ([], ["--ours", "--theirs", "`<<<<<<< yours`"]),
+        (["--ours", "--theirs"], ["choose one side"]),
+        (["model.py", "--ours"], ["model.py: has no open conflict", "config.py, callbacks.py"]),
+        (["/etc/passwd", "--ours"], ["/etc/passwd: has no open conflict"]),
+        (["../config.py", "--ours"], ["../config.py: has no open conflict"]),
+    ],
+)
+def test_resolve_refuses(cli: Cli, conflicts: Path, options: list[str], parts: list[str]) -> None:
+    before = read_files(conflicts)
+    result = cli("resolve", conflicts, *options)
+    assert result.code == 2 and len(result.err.splitlines()) == 1
+    for part in parts:
+        assert part in result.err
+    assert read_files(conflicts) == before
+
+
+def test_adopt_rebuilds_a_lost_folder(cli: Cli, project: Path) -> None:
+    assert cli("add", "ema", project).code == 0
+    edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
+    (project / "net").mkdir()
+    (project / "model.py").rename(project / "net/model.py")
+    (project / "metrics.py").unlink()
+    pristine = json.loads((project / PRISTINE).read_text())
+    shutil.rmtree(project / ".scaffold")
+    before = read_files(project)
+    result = cli("status", project)
+    assert result.code == 2 and "`scaffold adopt` rebuilds it" in result.err
+
+    patch = cli("adopt", project, "--dry-run").out
+    assert "-    epochs: int = 20" in patch and "+    epochs: int = 50" in patch
+    assert "rename to net/model.py" in patch and "+++ /dev/null" in patch
+    assert read_files(project) == before
+    result = cli("adopt", project)
+    assert result.code == 0
+    for row in ("edited: config.py", "moved: model.py -> net/model.py", "deleted: metrics.py"):
+        assert f"  {row}\n" in result.out
+    rebuilt = json.loads((project / PRISTINE).read_text())
+    assert rebuilt.pop("moved") == {"model.py": "net/model.py"}
+    for name in ("version", "answers", "files"):
+        assert rebuilt[name] == pristine[name]
+    after = read_files(project)
+    assert {name: after[name] for name in before} == before
+    assert after.keys() - before.keys() == {PRISTINE}
+    assert cli("remove", "ema", project).code == 0
+    assert "epochs: int = 50" in (project / "config.py").read_text()
+    assert "ema" not in (project / "train.py").read_text()
+
+
+def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:
+    (project / PRISTINE).write_text("{}")
+    assert "`scaffold adopt`" in cli("update", project).err
+    result = cli("adopt", project)
+    assert result.code == 0 and "pristine.json.damaged" in result.err
+    assert (project / f"{PRISTINE}.damaged").read_text() == "{}"
+    assert cli("update", project).out.startswith("Nothing to do")
+
+
+def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) -> None:
+    """The next update translates them."""
+    settings = ["features.evaluation_by_steps.every=50", "training.checkpoint_unit=steps"]
+    options = [part for setting in settings for part in ("--set", setting)]
+    assert cli("update", project, "--set", "features.evaluation_by_steps=true", *options).code == 0
+    shutil.rmtree(project / ".scaffold")
+    edit(
+        project / "scaffold.toml", "features.evaluation_by_steps", "features.evaluation_by_updates"
+    )
+    text = (project / "scaffold.toml").read_text()
+    assert 'checkpoint_unit = "steps"' in text
+    edit(project / "scaffold.toml", 'checkpoint_unit = "steps"', 'checkpoint_unit = "updates"')
+    assert cli("adopt", project).code == 0
+    assert answer(project, "features.evaluation_by_steps.every") == 50
+    assert answer(project, "training.checkpoint_unit") == "steps"
+    assert cli("update", project, "--epochs", "9").code == 0
+    text = (project / "scaffold.toml").read_text()
+    assert "[features.evaluation_by_steps]" in text and 'checkpoint_unit = "steps"' in text
+    assert "epochs: int = 9" in (project / "config.py").read_text()
+
+
+REFUSED = {
+    "intact": (lambda folder: None, ["intact", "`scaffold diff`"]),
+    "no answers": (
+        lambda folder: (folder / "scaffold.toml").unlink(),
+        ["scaffold.toml", "no such"],
+    ),
+    "bad answers": (
+        lambda folder: add_answers(folder / "scaffold.toml", "[training]\nepochs = 0\n"),
+        ["scaffold.toml: training.epochs: 0 is not allowed"],
+    ),
+    "a link": (
+        lambda folder: (folder / ".scaffold").symlink_to(folder.parent, target_is_directory=True),
+        [".scaffold", "is not a folder of the project itself"],
+    ),
+    "no files": (
+        lambda folder: [path.unlink() for path in folder.rglob("*") if path.is_file()]
+        and (folder / "scaffold.toml").write_text("[training]\nepochs = 3\n"),
+        ["none of the project's files", "--answers"],
+    ),
+    "unfinished": (
+        lambda folder: (
+            (folder / ".scaffold").mkdir(),
+            (folder / ".scaffold/journal.json").write_text("{}"),
+        ),
+        ["an update is unfinished"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_adopt_refuses(cli: Cli, project: Path, case: str) -> None:
+    act, parts = REFUSED[case]
+    if case != "intact":
+        shutil.rmtree(project / ".scaffold")
+    act(project)
+    before = read_files(project)
+    result = cli("adopt", project)
+    assert result.code == 2 and len(result.err.splitlines()) == 1
+    for part in parts:
+        assert part in result.err
+    assert read_files(project) == before
+
+
+def test_an_edited_file_is_not_deleted_with_its_feature(cli: Cli, project: Path) -> None:
+    assert cli("add", "best_model", project).code == 0
+    edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
+    result = cli("remove", "best_model", project)
+    assert result.code == 1
+    text = (project / "callbacks.py").read_text()
+    assert "Our objects that the loop" in text and "class BestModel" in text
+    assert "callbacks.py:1" in result.out
+
+
+def test_a_file_that_is_no_python_is_merged_by_lines(cli: Cli, project: Path) -> None:
+    edit(
+        project / "train.py",
+        "def main(config: Config) -> None:",
+        "def main(config: Config -> None:",
+    )
+    result = cli("add", "ema", project)
+    assert result.code == 1
+    assert re.search(r"train\.py:\d+: is not valid Python", result.out)
+    text = (project / "train.py").read_text()
+    assert "def main(config: Config -> None:" in text
+    assert text.count("ema.update()") == 1 and text.count("def main(") == 1
+
+
+def test_a_file_of_the_same_name_stays_as_it_is(cli: Cli, tmp_path: Path) -> None:
+    project = tmp_path / "digits"
+    assert cli("new", project, "--yes").code == 0
+    own = '"""Our callbacks."""\n\n\nclass Ours:\n    pass\n'
+    (project / "callbacks.py").write_text(own)
+    result = cli("add", "ema", project)
+    assert result.code == 1
+    assert "callbacks.py: is your own file" in result.out
+    assert (project / "callbacks.py").read_text() == own
+    assert "from callbacks_new import Ema" in (project / "train.py").read_text()
+    assert cli("undo", project).code == 0
+    assert (project / "callbacks.py").read_text() == own
+    assert not (project / "callbacks_new.py").exists()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+        "norm = accelerator.clip_grad_norm_(model.parameters(), 2.0)",
+    ],
+)
+def test_a_feature_that_is_there_by_hand_is_not_added_beside_it(
+    line: str, cli: Cli, tmp_path: Path
+) -> None:
+    project = tmp_path / "digits"
+    assert cli("new", project, "--yes", "--set", "features.clipping=false").code == 0
+    edit(project / "train.py", STEP, f"            {line}\n{STEP}")
+    result = cli("add", "clipping", project)
+    assert result.code == 1
+    assert "train.py:" in result.out
+
+
+# what other people may have written
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside.py", "/tmp/outside.py", ".git/hooks/x", "a/../b", "."]
+)
+def test_paths_of_a_foreign_copy_are_checked(name: str, cli: Cli, project: Path) -> None:
+    pristine = read_pristine(project)
+    files = {**pristine.files, name: "print('pwned')\n"}
+    text = write_pristine(type(pristine)(pristine.version, pristine.answers, files))
+    (project / PRISTINE).write_text(text)
+    before = read_files(project.parent)
+    for command in (["update", "--seed", "3"], ["status"], ["diff"]):
+        result = cli(command[0], project, *command[1:])
+        assert result.code == 2
+        assert "not the path of a file in the project" in result.err
+    assert read_files(project.parent) == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace("import torch", "import os", 1),
+        lambda text: "[]",
+        lambda text: "{}",
+        lambda text: text.replace('"files": {', '"files": [', 1),
+    ],
+)
+def test_a_damaged_copy_is_named(damage: Callable[[str], str], cli: Cli, project: Path) -> None:
+    path = project / PRISTINE
+    path.write_text(damage(path.read_text()))
+    before = read_files(project)
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "pristine.json" in result.err and "version control" in result.err
+    assert len(result.err.splitlines()) == 1
+    assert read_files(project) == before
+
+
+def test_a_folder_that_is_no_project(cli: Cli, tmp_path: Path) -> None:
+    for command in ("update", "status", "diff", "undo"):
+        result = cli(command, tmp_path)
+        assert result.code == 2
+        assert "not a scaffold project" in result.err
+
+
+def test_a_link_out_of_the_project_is_not_followed(cli: Cli, project: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.py"
+    shutil.move(project / "train.py", outside)
+    (project / "train.py").symlink_to(outside)
+    before = outside.read_text()
+    result = cli("update", project, "--seed", "3")
+    assert result.code == 2
+    assert "leads out of the project" in result.err
+    assert outside.read_text() == before
+
+
+def test_an_update_is_fast(tmp_path: Path) -> None:
+    """Half a second to one of processor time on an idle machine: a tripwire, not a benchmark."""
+    assert run_cli("new", "digits", "--yes", cwd=tmp_path).returncode == 0
+    edit(tmp_path / "digits/train.py", STEP, f"{STEP}            print('mine')\n")
+    times = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        result = run_cli("update", "digits", "--mixed-precision", "bf16", cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        assert run_cli("undo", "digits", cwd=tmp_path).returncode == 0
+    assert min(times) < 2.0
+
+
+def test_nothing_heavy_is_imported(project: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['scaffold', 'update', sys.argv[1], '--seed', '3']\n"
+        "from scaffold.cli import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    print([name for name in ('torch', 'accelerate', 'questionary', 'numpy') "
+        "if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, str(project)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=REPOSITORY,
+    )
+    assert result.stdout.endswith("[]\n")

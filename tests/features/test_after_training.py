@@ -1,0 +1,90 @@
+"""What comes after training, one command after the other, as the page of each task shows them."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.manifests import load_catalog
+from support.command_line import run_cli
+from support.files import write_files
+from support.inputs import (
+    prepare_inputs,
+)
+from support.paths import TEMPLATES
+from support.rendering import render
+from support.training import count_passed, run_python, run_tests
+
+pytestmark = pytest.mark.train
+
+OFTEN = {
+    "image_classification",
+    "own",
+    "tabular_regression",
+}  # in every run
+SHORT = ["--epochs", "1", "--max-steps", "4"]
+
+
+def commands_of(task: str) -> list[str]:
+    page = (TEMPLATES / "tasks" / task / "README.md").read_text(encoding="utf-8")
+    [block] = re.findall("```sh\n(scaffold new .*?)```", page, re.DOTALL)
+    return [line.partition("   #")[0] for line in block.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=[pytest.mark.sweep] * (task not in OFTEN))
+        for task in load_catalog().tasks
+    ],
+)
+def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
+    """Train, evaluate, predict on a user's files, export and load, and share, in a new folder."""
+    new, move, *commands = commands_of(task)
+    made = run_cli(*shlex.split(new)[1:], cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    folder = tmp_path / move.removeprefix("cd ")
+    prepare_inputs(task, folder)
+
+    def run(command: str) -> str:
+        """What a line prints. Its `cd` is done here, and training is short."""
+        where, command = folder, command.removesuffix(" && cd ..")
+        if command.startswith("cd "):
+            inside, _, command = command.removeprefix("cd ").partition(" && ")
+            where = folder / inside
+        python, *arguments = shlex.split(command.partition(" > ")[0])
+        assert python == "python"
+        more = SHORT if arguments == ["train.py"] else []
+        result = run_python(where, [*arguments, *more])
+        assert result.returncode == 0, f"{command}: {result.stderr[-2000:]}"
+        return result.stdout
+
+    train, evaluate, predict, export, load, share = commands
+    run(train)
+    [output] = (folder / "runs").iterdir()
+    rows = (output / "metrics.jsonl").read_text().splitlines()
+    tested = {name: value for name, value in json.loads(rows[-1]).items() if "test_" in name}
+    run(evaluate)
+    measured = json.loads((output / "evaluation/test/metrics.json").read_text())
+    assert tested and {name: measured[name]["value"] for name in tested} == tested
+    printed = run(predict).splitlines()
+    assert len(printed) >= (3 if " > " in predict else 1), "rows of two inputs, below their names"
+    assert task not in ("gan", "diffusion") or len(list(folder.glob("generated/*.png"))) == 16
+    run(export)
+    assert "(" in run(load), "a module"
+    run(share)
+    card = (folder / "shared/README.md").read_text()
+    assert all(name in card for name in tested)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", load_catalog().tasks)
+def test_a_project_tests_its_scripts(task: str, tmp_path: Path) -> None:
+    """Those of search.py, compare.py and share.py, as its owner runs them."""
+    features = {f"features.{name}.enabled": True for name in ("compare", "search", "share")}
+    folder = write_files(tmp_path, render({"project.task": task, **features}))
+    chosen = "settings_of_config or repeats_no_trial or runs_are_compared or test_share"
+    files = ["tests/test_features.py", "tests/test_share.py"]
+    assert count_passed(run_tests(folder, *files, "-k", chosen)) == 5

@@ -1,0 +1,228 @@
+"""export.py writes what runs elsewhere, and computes the same there."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from support.files import write_files
+from support.inputs import make_table, write_table, write_texts
+from support.paths import TORCHVISION
+from support.rendering import render
+from support.split import MAKE_PRETRAINED
+from support.training import run_python, start
+
+EXPORT: dict[str, Value] = {"features.export.enabled": True}
+BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "16"]
+FORMATS = {"onnx", "torch", "safetensors"}
+
+
+def train(folder: Path, given: dict[str, Value], *flags: str) -> Path:
+    """A project with a run."""
+    project = write_files(folder, render({**EXPORT, **given}))
+    result = start(project, ["train.py", *flags], processes=1)
+    assert result.returncode == 0, result.stderr
+    return project
+
+
+def export(
+    project: Path, format: str, *flags: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return run_python(project, ["export.py", "--format", format, *flags], **environment)
+
+
+def formats(given: dict[str, Value]) -> set[str]:
+    """Those that the command of a project offers."""
+    text = render({**EXPORT, **given})["export.py"].partition("FORMATS = {")[2].partition("}")[0]
+    return {line.split('"')[1] for line in text.splitlines() if ":" in line}
+
+
+def test_a_project_offers_the_formats_that_go_with_its_model() -> None:
+    own = {"transformers"}
+    for task in load_catalog().tasks:
+        more = own if task == "text_classification" else set()
+        assert formats({"project.task": task}) == FORMATS | more, task
+    pretrained = {"project.task": "language_model", "language_model.model": "pretrained"}
+    assert formats(pretrained) == FORMATS | own
+    assert formats({"features.export.quantization": "int8"}) == FORMATS | {"int8"}
+
+
+def test_export_is_short() -> None:
+    assert len(render(EXPORT)["export.py"].splitlines()) <= 132
+
+
+# --- trained ------------------------------------------------------------------------------------
+
+PREPARE = """
+import torch
+from data import build_loaders
+from train import Config
+images, labels = build_loaders(Config())[2].dataset[:]
+torch.save((images, labels), "test.pt")
+"""
+# without the project: where the export is, and PyTorch or onnxruntime
+USE = {
+    "onnx": """
+import onnxruntime, torch
+session = onnxruntime.InferenceSession("model.onnx")
+run = lambda images: torch.from_numpy(session.run(None, {"images": images.numpy()})[0])
+""",
+    "torch": """
+import torch
+run = torch.export.load("model.pt2").module()
+""",
+    "safetensors": """
+from load import load
+import torch
+run = load()
+""",
+}
+COUNT = """
+images, labels = torch.load("test.pt")
+for size in (1, 7, len(images)):
+    batches = [run(part) for part in images.split(size)]
+    print(float((torch.cat(batches).argmax(dim=1) == labels).sum()) / len(labels))
+"""
+
+
+@pytest.mark.train
+def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
+    """In another folder, with batches of any size; and a folder that exists is left alone."""
+    project = train(tmp_path / "project", {}, "--epochs", "2")
+    rows = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+    accuracy = json.loads(rows[-1])["test_accuracy"]
+    prepared = run_python(project, ["-c", PREPARE])
+    assert prepared.returncode == 0, prepared.stderr
+    for format, use in USE.items():
+        folder = tmp_path / format
+        result = export(project, format, "--output", str(folder))
+        assert result.returncode == 0, result.stderr
+        assert result.stdout.startswith(f"{folder} has the model as {format}")
+        (folder / "test.pt").write_bytes((project / "test.pt").read_bytes())
+        used = run_python(folder, ["-c", use + COUNT])
+        assert used.stdout.split() == [str(accuracy)] * 3, used.stderr
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    again = export(project, "onnx", "--output", str(folder))
+    assert again.returncode == 1
+    assert again.stderr == f"{folder} exists: name a new folder with --output.\n"
+    assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    wrong = export(project, "transformers")
+    assert wrong.returncode == 2 and "choose from" in wrong.stderr
+    absent = export(project, "onnx", "--run", "runs/none")
+    assert absent.returncode == 1 and "Traceback" not in absent.stderr
+    assert "runs/none" in absent.stderr and not (project / "runs/none").exists()
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "task", ["tabular_classification", pytest.param("text_classification", marks=pytest.mark.sweep)]
+)
+def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
+    """Elsewhere, where your data is not. The settings of such a run also describe the files."""
+    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
+    if task == "text_classification":
+        write_texts(tmp_path / "rows.csv", 100)
+        given |= {f"{task}.text_columns": "first,second", f"{task}.label_column": "kind"}
+    else:
+        write_table(make_table(), tmp_path / "rows.csv")
+        given[f"{task}.target"] = "kind"
+    given[f"{task}.path"] = str(tmp_path / "rows.csv")
+    project = train(tmp_path / "project", given, *BRIEF)
+    with (project / "model.py").open("a") as file:
+        file.write("\n\nimport itertools  # which has no file\n")
+    folder = tmp_path / "safetensors"
+    result = export(project, "safetensors", "--output", str(folder))
+    assert result.returncode == 0, result.stderr
+    (tmp_path / "rows.csv").unlink()
+    loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
+    assert loaded.stdout == "False\n", loaded.stderr
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+def test_a_run_from_before_a_setting_exports(tmp_path: Path) -> None:
+    """It has the default, as in predict.py; what is exported says so."""
+    project = train(tmp_path, {"project.task": "autoencoder"}, *BRIEF)
+    path = project / "runs/latest/config.json"
+    record = json.loads(path.read_text())
+    default = record["settings"].pop("latent")
+    path.write_text(json.dumps(record))
+    result = export(project, "safetensors")
+    assert result.returncode == 0, result.stderr
+    written = json.loads((project / "runs/latest/export/safetensors/config.json").read_text())
+    assert written["settings"]["latent"] == default
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", load_catalog().tasks)
+def test_every_task_exports(task: str, tmp_path: Path) -> None:
+    project = train(tmp_path, {"project.task": task}, *BRIEF)
+    for format in sorted(formats({"project.task": task})):
+        result = export(project, format)
+        assert result.returncode == 0, result.stderr
+        assert f"runs/latest/export/{format} has the model" in result.stdout
+    folder = project / "runs/latest/export/safetensors"
+    loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
+    assert loaded.stdout == "False\n", loaded.stderr
+
+
+FROM_FOLDER = """
+import sys, torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+model = AutoModelForCausalLM.from_pretrained(".")
+tokens = AutoTokenizer.from_pretrained(".")("import torch", return_tensors="pt")
+texts = model.generate(**tokens, max_new_tokens=3, do_sample=False)
+print(texts.shape[1] - tokens.input_ids.shape[1])
+"""
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["gpt2", "llama", "qwen3"])
+def test_a_pretrained_language_model_exports(name: str, tmp_path: Path) -> None:
+    """Also the folder for from_pretrained, which generates as any other."""
+    given: dict[str, Value] = {
+        "project.task": "language_model",
+        "language_model.model": "pretrained",
+        "language_model.model_name": name,
+        "language_model.context": 48,
+        **EXPORT,
+    }
+    project = write_files(tmp_path, render(given))
+    made = start(project, ["-c", MAKE_PRETRAINED], processes=1)
+    assert made.returncode == 0, made.stderr
+    trained = start(project, ["train.py", *BRIEF], processes=1)
+    assert trained.returncode == 0, trained.stderr
+    for format in sorted(formats(given)):
+        result = export(project, format)
+        assert result.returncode == 0, result.stderr
+    folder = project / "runs/latest/export/transformers"
+    used = run_python(folder, ["-c", FROM_FOLDER])
+    assert used.stdout == "3\n", used.stderr
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", ["image_classification", "seq2seq", "text_classification"])
+def test_weights_of_8_bits_have_their_metrics_measured(task: str, tmp_path: Path) -> None:
+    """torchao is installed for this test alone: where it is, Transformers imports it each time."""
+    packages = tmp_path / "packages"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    subprocess.run([*install, "--target", packages, "torchao>=0.18"], check=True)
+    given: dict[str, Value] = {"project.task": task, "features.export.quantization": "int8"}
+    project = train(tmp_path / "project", given, *BRIEF)
+    paths = os.pathsep.join([str(packages), *filter(None, [os.environ.get("PYTHONPATH")])])
+    result = export(project, "int8", PYTHONPATH=os.pathsep.join([str(TORCHVISION), paths]))
+    assert result.returncode == 0, result.stderr
+    before, after, written = result.stdout.splitlines()
+    assert before.startswith("weights of 32 bits | test_loss ")
+    assert after.startswith("weights of 8 bits | test_loss ")
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    assert f"test_loss {last['test_loss']:.5g}" in before
+    assert written.startswith("runs/latest/export/int8 has the model as int8")

@@ -1,0 +1,479 @@
+"""Adapters beside a pretrained model: trained, resumed, merged, used and shared."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
+from scaffold.errors import AnswerError
+from support.adapters import (
+    LORA,
+    MAKE_MODELS,
+    SHORT,
+    TEXT,
+    Answers,
+    answers,
+    language,
+    make,
+    pairs,
+    places,
+    preferences,
+    tags,
+    text,
+)
+from support.combinations import in_turns
+from support.files import write_files
+from support.rendering import render_with_best as render
+from support.split import assert_split_is_whole
+from support.training import count_passed, resume_everywhere, run_python, run_tests, said, start
+
+CATALOG = load_catalog()
+IMAGES: Answers = {
+    **LORA,
+    "image_classification.model": "timm",
+    "image_classification.pretrained": True,
+    "image_classification.backbone": "test_resnet",
+}
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with small models of each kind, whose weights nothing has trained."""
+    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"))
+
+
+@pytest.mark.parametrize(
+    ("given", "rate"),
+    [
+        (TEXT, 2e-4),
+        (TEXT | {"training.learning_rate": 0.01}, 0.01),
+        (TEXT | {"features.lora.enabled": False}, 5e-5),
+        (LORA | {"project.task": "dpo", "dpo.model": "pretrained"}, 1e-5),
+    ],
+)
+def test_adapters_have_a_higher_learning_rate(given: Answers, rate: float) -> None:
+    assert resolve(CATALOG, given)["training.learning_rate"] == rate
+
+
+def test_a_model_with_new_weights_takes_no_adapters() -> None:
+    """What gives the task a pretrained model is named, also if that is two answers."""
+    for task, settings in {
+        "text_classification": "text_classification.model=pretrained",
+        "language_model": "language_model.model=pretrained",
+        "image_classification": "image_classification.model=timm and "
+        "image_classification.pretrained=true",
+    }.items():
+        with pytest.raises(AnswerError, match=f"takes adapters: .* or set {settings}"):
+            resolve(CATALOG, {"project.task": task, **LORA})
+    with pytest.raises(AnswerError, match=r"takes adapters, which own does not have: .* or use"):
+        resolve(CATALOG, {"project.task": "own", **LORA})
+
+
+def test_another_model_ends_the_trait() -> None:
+    given = {**TEXT, "text_classification.model": "roberta"}
+    with pytest.raises(AnswerError, match=r"set text_classification\.model=pretrained"):
+        resolve(CATALOG, given)
+    given = {**IMAGES, "image_classification.pretrained": False}
+    with pytest.raises(AnswerError, match=r"set image_classification\.pretrained=true"):
+        resolve(CATALOG, given)
+
+
+# --- trained ------------------------------------------------------------------------------------
+
+# in the cache of the Hub, as if it had been downloaded
+MAKE_BACKBONE = """
+import timm
+from huggingface_hub.constants import HF_HUB_CACHE
+from pathlib import Path
+from safetensors.torch import save_file
+
+model = timm.create_model("test_resnet")
+name = model.pretrained_cfg["hf_hub_id"].replace("/", "--")
+folder = Path(HF_HUB_CACHE, f"models--{name}")
+for part in ("refs", "snapshots/0"):
+    (folder / part).mkdir(parents=True, exist_ok=True)
+(folder / "refs/main").write_text("0")
+save_file(model.state_dict(), folder / "snapshots/0/model.safetensors")
+"""
+
+
+@pytest.fixture(scope="module")
+def backbone(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The weights of a small image model, where timm looks for what it has downloaded."""
+    make(MAKE_BACKBONE, tmp_path_factory.mktemp("backbone"))
+
+
+@pytest.mark.train
+def test_adapters_resume_and_are_saved_alone(
+    models: Path, tmp_path: Path, proven: Callable[[str, int], None]
+) -> None:
+    """Bit for bit from each checkpoint. The file has no weights but theirs and the new layers'."""
+    settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 2}
+    points = resume_everywhere(render(text(models)), 1, tmp_path, **settings)
+    assert points >= 2
+    proven("resume points, bit for bit", points)
+    whole = tmp_path / "project/whole"
+    sizes = {path.relative_to(whole).as_posix(): path.stat().st_size for path in files(whole)}
+    model = 2 * (models / "distilbert/model.safetensors").stat().st_size  # stored in 16 bits
+    assert sizes["best.safetensors"] == sizes["model.safetensors"] < model / 3
+    assert sizes["adapter/adapter_model.safetensors"] < model / 3
+    settings = json.loads((whole / "adapter/adapter_config.json").read_text())
+    assert settings["r"] == 8 and "pre_classifier" in settings["modules_to_save"]
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def masked(models: Path) -> Answers:
+    task = "masked_language_model"
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "bert")}
+    return {**LORA, "project.task": task, **model}
+
+
+def vectors(models: Path) -> Answers:
+    task = "embeddings"
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "distilbert")}
+    return {**LORA, "project.task": task, **model}
+
+
+def choices(models: Path) -> Answers:
+    task = "multiple_choice"
+    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "roberta")}
+    return {**LORA, "project.task": task, **model}
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "build", in_turns([language, text, tags, masked, choices, answers, pairs], 5)
+)
+def test_weights_that_are_stored_in_16_bits_are_trained_in_32(
+    build: Callable[[Path], Answers], models: Path, tmp_path: Path
+) -> None:
+    """Small steps would be rounded away."""
+    given = {**build(models), "features.lora.enabled": False}
+    project = write_files(tmp_path / "project", render(given))
+    ask = "from train import Config; from model import build_model; model = build_model(Config());"
+    ask += "print({str(weight.dtype) for weight in model.parameters()})"
+    result = run_python(project, ["-c", ask])
+    assert result.stdout.splitlines()[-1:] == ["{'torch.float32'}"], result.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+def test_adapters_need_a_head_that_was_trained(models: Path, tmp_path: Path) -> None:
+    """The layer for masked tokens is frozen, so a new one would stay as it was drawn."""
+    given = {**masked(models), "masked_language_model.pretrained_name": str(models / "roberta")}
+    for number, adapted in enumerate((True, False)):
+        project = write_files(
+            tmp_path / str(number), render({**given, "features.lora.enabled": adapted})
+        )
+        result = start(project, ["train.py", *SHORT], 1)
+        assert (result.returncode == 0) is not adapted, result.stderr
+        refused = "was not trained to find masked tokens: it lacks lm_head" in result.stderr
+        assert refused is adapted
+
+
+VARIANT, MERGE = "features.lora.variant", "features.lora.merge"
+PROJECTS: dict[str, Callable[[Path], Answers]] = {
+    "text": text,
+    "text, merged": lambda models: {**text(models, "roberta"), MERGE: True},
+    "text, rsLoRA": lambda models: {**text(models), VARIANT: "rslora"},
+    "language": language,
+    "language, DoRA": lambda models: {**language(models, "llama"), VARIANT: "dora"},
+    "language, recomputed": lambda models: {
+        **language(models, "llama"),
+        "features.activation_checkpointing.enabled": True,
+    },
+    "tags": tags,
+    "places": places,
+    "masked": masked,
+    "vectors": vectors,
+    "choices": choices,
+    "answers": answers,
+    "pairs": pairs,
+    "preferences": preferences,
+    "images": lambda _: IMAGES,
+    "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
+}
+Proven = Callable[[str, int], None]
+
+
+@pytest.mark.train
+def test_layers_that_cant_have_adapters_are_named(models: Path, tmp_path: Path) -> None:
+    """One that is written wrong, beside one that is not, and one whose weights another has, too."""
+    project = write_files(tmp_path, render(language(models)))
+    flags = [*SHORT, "--lora-target-modules"]
+    missing, tied = said(project, "train.py", [*flags, "c_attn,c_atn"], [*flags, "wte"])
+    assert missing == "--lora-target-modules c_attn,c_atn: the model has no layer c_atn."
+    assert "transformer.wte shares its weights with another layer" in tied
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("label", PROJECTS)
+def test_the_proof_of_a_project_with_adapters_holds(
+    label: str, models: Path, backbone: None, tmp_path: Path, proven: Proven
+) -> None:
+    """On one process and on two."""
+    project = write_files(tmp_path / "project", render(PROJECTS[label](models)))
+    proven("tests inside generated projects", count_passed(run_tests(project)))
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("label", PROJECTS)
+def test_adapters_resume_on_two_processes(
+    label: str, models: Path, backbone: None, tmp_path: Path, proven: Proven
+) -> None:
+    settings = {"epochs": 2, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 3}
+    points = resume_everywhere(render(PROJECTS[label](models)), 2, tmp_path, **settings)
+    assert points >= 2
+    proven("resume points, bit for bit", points)
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize(
+    "label", ["text", "text, merged", "text, rsLoRA", "language", "language, DoRA", "pairs"]
+)
+def test_adapters_of_a_split_model_are_those_of_a_whole_one(
+    label: str, models: Path, backbone: None, tmp_path: Path
+) -> None:
+    """With FSDP 2, also after it was resumed."""
+    assert_split_is_whole(tmp_path, PROJECTS[label](models))
+
+
+USES = {
+    "text_classification": ["a text"],
+    "embeddings": ["a text"],
+    "language_model": ["a text", "--length", "5"],
+    "seq2seq": ["a text", "--json"],
+}
+FORMATS = ("onnx", "torch", "safetensors", "transformers")
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("merge", [False, True])
+@pytest.mark.parametrize("build", [text, language, pairs, vectors])
+def test_adapters_are_used_after_training(
+    build: Callable[[Path], Answers], merge: bool, models: Path, tmp_path: Path
+) -> None:
+    """Evaluated with the metrics of the run, predicted with, exported, and shared for PEFT."""
+    features = {f"features.{name}.enabled": True for name in ("evaluate", "export", "share")}
+    given = {**build(models), **features, MERGE: merge}
+    project = write_files(tmp_path / "project", render(given))
+
+    def run(*command: str) -> str:
+        result = start(project, command, 1)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    assert " trained parameters | " in run("train.py", *SHORT)
+    lines = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+    tested = {name: value for name, value in json.loads(lines[-1]).items() if "test_" in name}
+    for more in ([], ["--weights", "runs/latest/best.safetensors"]):
+        run("evaluate.py", *more)
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        assert {name: report[name]["value"] for name in tested} == pytest.approx(tested, rel=1e-5)
+    assert "a text" in run("predict.py", *USES[str(given["project.task"])])
+    for format in FORMATS:
+        assert f"has the model as {format}" in run("export.py", "--format", format)
+    run("share.py")
+    assert (project / "shared/adapter_config.json").exists() is not merge
+    shared = [path.read_text() for path in files(project / "shared") if path.suffix == ".json"]
+    assert not any(str(tmp_path) in part or str(models) in part for part in shared)
+
+
+# families of models beside those above, each with the class that its task loads
+MAKE_FAMILIES = MAKE_MODELS[: MAKE_MODELS.index("for name, kind")] + """
+bart = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4}
+bart |= {"decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
+qwen = {"num_key_value_heads": 2, "intermediate_size": 64, "head_dim": 8}
+deberta = {"intermediate_size": 64, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
+for name, kind, settings in (
+    ("bert", AutoModelForMaskedLM, {"intermediate_size": 64}),
+    ("roberta", AutoModelForMaskedLM, {"intermediate_size": 64}),
+    ("distilbert", AutoModelForMaskedLM, distil),
+    ("electra", AutoModel, {"intermediate_size": 64, "embedding_size": 16}),
+    ("deberta-v2", AutoModel, deberta),
+    ("modernbert", AutoModelForMaskedLM, {"intermediate_size": 64}),
+    ("gpt2", AutoModelForCausalLM, {}),
+    ("qwen3", AutoModelForCausalLM, qwen),
+    ("llama", AutoModelForCausalLM, {"num_key_value_heads": 2, "intermediate_size": 64}),
+    ("bart", AutoModelForSeq2SeqLM, bart),
+):
+    config = AutoConfig.for_model(name, **{**small, **settings})
+    kind.from_config(config).save_pretrained(name)
+    tokenizer.save_pretrained(name)
+"""
+NAMES = {"language_model": "model_name", "seq2seq": "model_name", "sft": "model_name"}
+NAMES["dpo"] = "model_name"
+SIZES: dict[str, Answers] = {
+    "dpo": {"context": 200},
+    "language_model": {"context": 48},
+    "multiple_choice": {"max_length": 64},
+    "question_answering": {"max_length": 128, "overlap": 32},
+    "seq2seq": {"max_source_length": 40, "max_target_length": 20},
+    "sft": {"context": 200},
+}
+INPUTS = {
+    "dpo": ["add 3 to 125", "--length", "5"],
+    "language_model": ["a text", "--length", "5"],
+    "masked_language_model": ["a [MASK] text"],
+    "multiple_choice": ["A dog runs.", "It barks.", "It sings."],
+    "question_answering": ["Kelby is in Oslo.", "Where?"],
+    "sft": ["add 3 to 125", "--length", "5"],
+    "token_classification": ["Kelmond was born in Norby ."],
+}
+FAMILIES = [
+    ("text_classification", "bert"),
+    ("text_classification", "deberta-v2"),
+    ("text_classification", "gpt2"),
+    ("text_classification", "llama"),
+    ("token_classification", "bert"),
+    ("token_classification", "modernbert"),
+    ("question_answering", "roberta"),
+    ("question_answering", "electra"),
+    ("masked_language_model", "distilbert"),
+    ("masked_language_model", "roberta"),
+    ("multiple_choice", "bert"),
+    ("multiple_choice", "distilbert"),
+    ("embeddings", "bert"),
+    ("embeddings", "qwen3"),
+    ("language_model", "qwen3"),
+    ("sft", "gpt2"),
+    ("sft", "qwen3"),
+    ("dpo", "gpt2"),
+    ("dpo", "qwen3"),
+    ("seq2seq", "bart"),
+]
+
+
+@pytest.fixture(scope="module")
+def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make(MAKE_FAMILIES, tmp_path_factory.mktemp("families"))
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize(("task", "name"), FAMILIES)
+def test_adapters_go_with_other_families(
+    task: str, name: str, families: Path, tmp_path: Path
+) -> None:
+    """Trained on two processes, resumed, merged, evaluated, used and exported."""
+    given: Answers = {**LORA, "project.task": task, MERGE: True}
+    model = {"model": "pretrained", NAMES.get(task, "pretrained_name"): str(families / name)}
+    given |= {f"{task}.{key}": value for key, value in {**model, **SIZES.get(task, {})}.items()}
+    given |= {f"features.{feature}.enabled": True for feature in ("evaluate", "export")}
+    settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 3}
+    assert resume_everywhere(render(given), 2, tmp_path, **settings)
+    project = tmp_path / "project"
+
+    def run(*command: str) -> str:
+        result = start(project, command, 1)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    run("train.py", *SHORT)
+    lines = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
+    tested = {name: value for name, value in json.loads(lines[-1]).items() if "test_" in name}
+    run("evaluate.py")
+    report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+    found = {name: report[name]["value"] for name in tested}
+    assert found == pytest.approx(tested, rel=1e-5, abs=1e-6)
+    assert run("predict.py", *INPUTS.get(task, ["a text"]))
+    for format in ("safetensors", "transformers"):
+        assert f"has the model as {format}" in run("export.py", "--format", format)
+
+
+# --- 4 bits --------------------------------------------------------------------------------------
+
+NF4: Answers = {"features.lora.quantization": "nf4"}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({**TEXT, "hardware.distributed_type": "XLA"}, "distributed_type=XLA: bitsandbytes"),
+        ({**TEXT, "hardware.sharding": "fsdp"}, "sharding=fsdp: .* neither sharded nor"),
+        ({**TEXT, "features.ema.enabled": True}, "ema.enabled=true: .* neither sharded nor"),
+        (IMAGES, "nf4 needs a pretrained model of transformers, which image_classification"),
+    ],
+    ids=["tpu", "fsdp", "ema", "images"],
+)
+def test_4_bits_are_refused_where_they_cant_be(given: Answers, reason: str) -> None:
+    with pytest.raises(AnswerError, match=reason):
+        resolve(CATALOG, {"project.name": "example", **given, **NF4})
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+@pytest.mark.parametrize("build", [text, tags, answers, pairs, preferences])
+def test_adapters_beside_4_bits_are_trained_and_merged(
+    build: Callable[[Path], Answers], models: Path, tmp_path: Path
+) -> None:
+    """On the CPU. What is used afterwards computes what was trained."""
+    pytest.importorskip("bitsandbytes")
+    project = write_files(tmp_path / "project", render({**build(models), **NF4}))
+    result = start(project, ["train.py", *SHORT], 1)
+    assert result.returncode == 0, result.stderr
+    chosen = "adapters_are_trained or compute_the_same or 4_bits or predictions"
+    assert count_passed(run_tests(project, "-k", chosen)) >= 3
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+def test_adapters_beside_4_bits_resume(
+    models: Path, tmp_path: Path, proven: Callable[[str, int], None]
+) -> None:
+    pytest.importorskip("bitsandbytes")
+    settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 2}
+    given = {**language(models, "llama"), **NF4}
+    proven("resume points, 4 bits", resume_everywhere(render(given), 1, tmp_path, **settings))
+
+
+COMPARE_4_BITS = """
+import sys
+import torch
+import train
+from model import build_model
+from quantization import quantize
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig
+
+config = train.Config(lora_compute_dtype="float32")
+ours = build_model(config).eval()
+quantize(ours, config)
+settings = BitsAndBytesConfig(
+    load_in_4bit=True,
+    bnb_4bit_quant_type="nf4",
+    bnb_4bit_use_double_quant=True,
+    bnb_4bit_compute_dtype=torch.float32,
+)
+theirs = AutoModelForCausalLM.from_pretrained(
+    config.model_name, quantization_config=settings, dtype=torch.float32, device_map="cpu"
+)
+for layer in theirs.modules():
+    layer.support_avx512bf16_for_cpu = False
+tokens = torch.arange(40).view(1, 40)
+with torch.no_grad():
+    print(float((ours(tokens) - theirs(tokens).logits).abs().max()))
+"""
+
+
+@pytest.mark.train
+@pytest.mark.sweep
+def test_4_bits_are_those_of_transformers(models: Path, tmp_path: Path) -> None:
+    """The same layers, with the same values, as of BitsAndBytesConfig."""
+    pytest.importorskip("bitsandbytes")
+    project = write_files(tmp_path, render({**language(models, "llama"), **NF4}))
+    result = run_python(project, ["-c", COMPARE_4_BITS])
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout.splitlines()[-1]) < 1e-5

@@ -1,0 +1,419 @@
+"""predict.py on what a user has: the same rows on 1 and 2 processes, and errors in one line."""
+
+import csv
+import io
+import json
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from support.combinations import in_turns
+from support.files import write_files
+from support.inputs import (
+    ENVIRONMENT,
+    make_mnist,
+    make_table,
+    paint,
+    paint_digits,
+    write_histories,
+    write_lines,
+    write_measurements,
+    write_numbers,
+    write_sound,
+    write_table,
+    write_texts,
+)
+from support.rendering import render
+from support.training import said, start
+
+pytestmark = pytest.mark.train
+
+SHORT = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "8"]
+
+
+def paint_files(folder: Path) -> list[str]:
+    """A folder with two images, one in a folder below, and an image of another kind."""
+    paint_digits(folder / "pictures", 2)
+    paint_digits(folder / "more", 1)
+    (folder / "more/0/0.png").rename(folder / "one.PNG")
+    (folder / "pictures/notes.txt").write_text("no image")
+    (folder / "pictures/paper.pdf").write_text("Pillow only saves these")
+    return ["pictures", "one.PNG"]
+
+
+def write_rows(folder: Path) -> list[str]:
+    """Rows without the column to predict, with a category that training never saw."""
+    path = next(folder.glob("table.*"))
+    target = "kind" if path.suffix == ".csv" else "number"
+    table = make_table().head(3).drop(columns=target)
+    table.loc[1, "colour"] = "violet"
+    write_table(table, folder / f"rows{path.suffix}")
+    return [f"rows{path.suffix}"]
+
+
+def write_pairs(folder: Path) -> list[str]:
+    write_texts(folder / "new.csv", 2)
+    return ["new.csv", "a river that is red\tbread, orange"]
+
+
+def write_sounds(folder: Path) -> list[str]:
+    write_sound(folder / "new/low.wav")
+    write_sound(folder / "new/high.wav", rate=8000, hertz=2000)
+    write_sound(folder / "short.wav", samples=100)
+    return ["short.wav", "new"]
+
+
+def prepare_images(folder: Path) -> None:
+    paint(folder / "images", ["blue", "red"], 20)
+
+
+def prepare_pictures(folder: Path) -> None:
+    paint_digits(folder / "images", 30)
+
+
+def prepare_hub(folder: Path) -> None:
+    """A folder with a dataset of images, as load_dataset() reads it."""
+    paint(folder / "hub/train", ["blue", "red"], 20)
+
+
+Case = tuple[str, dict[str, Value], Callable[[Path], None] | None, Callable[[Path], list[str]]]
+TABLE: dict[str, Value] = {"path": "table.csv", "target": "kind"}
+
+
+def about(task: str, **choices: Value) -> dict[str, Value]:
+    return {"project.task": task, **{f"{task}.{name}": value for name, value in choices.items()}}
+
+
+PAIRS = about(
+    "text_classification",
+    dataset="csv",
+    text_columns="first,second",
+    label_column="kind",
+)
+CASES: list[Case] = [
+    ("digits", {}, None, paint_files),
+    (
+        "mnist",
+        about("autoencoder", dataset="mnist"),
+        lambda folder: make_mnist(folder / "data/MNIST/raw"),
+        paint_files,
+    ),
+    (
+        "photos",
+        about("image_classification", dataset="image_folder", image_size=16),
+        prepare_images,
+        paint_files,
+    ),
+    (
+        "hub of photos",
+        about(
+            "image_classification",
+            dataset="huggingface",
+            dataset_name="hub",
+            image_column="image",
+            image_size=16,
+        ),
+        prepare_hub,
+        paint_files,
+    ),
+    ("autoencoder", about("autoencoder"), None, paint_files),
+    (
+        "autoencoder of photos",
+        about("autoencoder", dataset="image_folder", image_size=16),
+        prepare_pictures,
+        paint_files,
+    ),
+    (
+        "tumors",
+        about("tabular_classification"),
+        None,
+        write_measurements("breast_cancer"),
+    ),
+    ("patients", about("tabular_regression"), None, write_measurements("diabetes")),
+    (
+        "table of classes",
+        about("tabular_classification", dataset="csv", **TABLE),
+        lambda folder: write_table(make_table(), folder / "table.csv"),
+        write_rows,
+    ),
+    (
+        "table of numbers",
+        about("tabular_regression", dataset="parquet", path="table.parquet", target="number"),
+        lambda folder: write_table(make_table(), folder / "table.parquet"),
+        write_rows,
+    ),
+    ("paragraphs", about("text_classification"), None, write_lines),
+    ("pairs of texts", PAIRS, lambda folder: write_texts(folder / "texts.csv", 60), write_pairs),
+    (
+        "dates",
+        about("seq2seq"),
+        None,
+        lambda folder: ["--json", "--length", "8", "3/4/1998", "a", ""],
+    ),
+    (
+        "language",
+        about("language_model"),
+        None,
+        lambda _: ["--json", "--length", "8", "def f(", "b", ""],
+    ),
+    ("sounds", about("audio_classification"), None, write_sounds),
+    ("speech", about("speech_recognition"), None, write_sounds),
+    ("own", about("own"), None, write_numbers),
+]
+
+DATA = ["images", "table.csv", "table.parquet", "texts.csv"]  # of training, where it is a user's
+OFTEN = {"photos", "table of classes", "pairs of texts"}  # in every run
+
+
+def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], None] | None) -> Path:
+    write_files(folder, render(given))
+    if prepare:
+        prepare(folder)
+    result = start(folder, SHORT, 1)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("given", "prepare", "write"),
+    [
+        pytest.param(*case, id=name, marks=[pytest.mark.sweep] * (name not in OFTEN))
+        for name, *case in CASES
+    ],
+)
+def test_each_input_has_its_row(
+    given: dict[str, Value],
+    prepare: Callable[[Path], None] | None,
+    write: Callable[[Path], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In their order, the same on 1 and 2 processes, and without the training data."""
+    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
+    folder = trained(tmp_path, given, prepare)
+    script = ["predict.py", *write(folder)]
+    tables = []
+    for processes in (1, 2):
+        result = start(folder, script, processes)
+        assert result.returncode == 0, result.stderr
+        tables.append(read_rows(result.stdout))
+    one, two = tables
+    for data in DATA:
+        if (folder / data).exists():
+            (folder / data).rename(folder / f"{data} is gone")
+    result = start(folder, script, 1)
+    assert read_rows(result.stdout) == one, result.stderr
+    assert len(one) == len(two) == 3
+    for row, other in zip(one, two, strict=True):
+        assert row.keys() == other.keys()
+        for name, value in row.items():
+            if name.startswith("p_") or name in ("prediction", "error"):
+                assert float(other[name]) == pytest.approx(float(value), rel=1e-4, abs=1e-6)
+            else:
+                assert other[name] == value
+        if "label" in row:
+            chances = {name: float(row[name]) for name in row if name.startswith("p_")}
+            assert sum(chances.values()) == pytest.approx(1)
+            assert max(chances, key=lambda name: chances[name]) == f"p_{row['label']}"
+    if "image" in one[0]:
+        assert [row["image"] for row in one] == ["pictures/0/0.png", "pictures/1/1.png", "one.PNG"]
+
+
+def read_rows(printed: str) -> list[dict[str, str]]:
+    """The rows that predict.py printed, as CSV or as JSON lines."""
+    if printed.startswith("{"):
+        return [json.loads(line) for line in printed.splitlines()]
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def test_names_of_classes_are_those_of_the_run(tmp_path: Path) -> None:
+    """Not those of the folder as it is now."""
+    given = about("image_classification", dataset="image_folder", image_size=16)
+    folder = trained(tmp_path, given, prepare_images)
+    (folder / "images/red").rename(folder / "images/aaa")
+    result = start(folder, ["predict.py", "images/blue/0.png"], 1)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == "image,label,p_blue,p_red"
+
+
+def test_images_are_generated(tmp_path: Path) -> None:
+    """The same ones on two processes."""
+    from PIL import Image
+
+    folder = trained(tmp_path, about("gan"), None)
+    for processes, output in ((1, "one"), (2, "two")):
+        result = start(folder, ["predict.py", "5", "--output", output], processes)
+        assert result.returncode == 0, result.stderr
+    names = [f"0000{number}.png" for number in range(5)]
+    assert sorted(path.name for path in (folder / "two").iterdir()) == names
+    assert Image.open(folder / "one/00004.png").size == (8, 8)
+    assert [(folder / "one" / n).read_bytes() for n in names] == [
+        (folder / "two" / n).read_bytes() for n in names
+    ]
+    result = start(folder, ["predict.py", "0"], 1)
+    assert (result.returncode, result.stderr) == (1, "COUNT must be 1 or more.\n")
+
+
+@pytest.mark.parametrize("processes", in_turns([2, 1], 2))
+def test_standard_input_and_standard_output(processes: int, tmp_path: Path) -> None:
+    folder = trained(tmp_path, about("seq2seq"), None)
+    command = ["predict.py", "-", "--length", "4"]
+    result = start(folder, command, processes, stdin="3/4/1998\n\n5 May 1980\n")
+    assert result.returncode == 0, result.stderr
+    assert len(result.stdout.split("\n")) == 3 + 1, result.stdout
+
+
+def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
+    from PIL import Image
+
+    folder = write_files(tmp_path, render({}))
+    paint_digits(folder / "pictures", 1)
+    result = start(folder, ["predict.py", "pictures"], 1)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("No run in runs/ is finished: train first")
+    assert "Traceback" not in result.stderr
+    assert start(folder, SHORT, 1).returncode == 0
+    (folder / "empty").mkdir()
+    (folder / "broken.png").write_text("no image")
+    picture = (folder / "pictures/0/0.png").read_bytes()
+    (folder / "cut.png").write_bytes(picture[: len(picture) // 2])
+    Image.new("I;16", (8, 8), 40_000).save(folder / "deep.png")
+    for name in ("other", "cut", "unfinished"):
+        shutil.copytree(folder / "runs/latest", folder / name)
+    weights = folder / "cut/model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    (folder / "unfinished/model.safetensors").unlink()
+    expected = {
+        ("missing.png",): "missing.png can't be read as an image: ",
+        ("pictures", "broken.png"): "broken.png can't be read as an image: ",
+        ("pictures", "cut.png"): "cut.png can't be read as an image: ",
+        ("deep.png",): "deep.png can't be read as an image: save it with 8 bits for each pixel",
+        ("empty",): "empty can't be read as an image: ",
+        ("pictures", "--run", "cut"): "cut/model.safetensors can't be loaded: ",
+        ("pictures", "--run", "unfinished"): "unfinished/model.safetensors can't be loaded",
+        ("pictures", "--run", "other"): "",
+    }
+    assert_said(folder, expected)
+    model = folder / "model.py"
+    # another length: within a second, Python takes a file of the same size for unchanged
+    model.write_text(model.read_text().replace("channels: int = 32", "channels: int = 8"))
+    result = start(folder, ["predict.py", "pictures"], 1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert "model.safetensors can't be loaded: " in result.stderr
+    assert "size mismatch" in result.stderr
+
+
+def assert_said(folder: Path, expected: Mapping[tuple[str, ...], str]) -> None:
+    """How the one line begins with which predict.py ends. It ends without an error if empty."""
+    messages = said(folder, "predict.py", *expected)
+    for (call, beginning), message in zip(expected.items(), messages, strict=True):
+        assert "\n" not in message and message.startswith(beginning), (call, message)
+        assert bool(message) == bool(beginning), (call, message)
+
+
+def test_tables_that_cannot_be_predicted(tmp_path: Path) -> None:
+    folder = trained(tmp_path, about("tabular_classification"), None)
+    write_measurements("breast_cancer")(folder)
+    lines = (folder / "rows.csv").read_text().splitlines()
+    header, first, *rest = lines
+    (folder / "cell.csv").write_text("\n".join([header, first, f"x{rest[0]}", rest[1]]))
+    (folder / "columns.csv").write_text("a,b\n1,2\n")
+    (folder / "nothing.csv").write_text(header)
+    (folder / "short.csv").write_text(f"{header}\n1,2")
+    expected = {
+        ("cell.csv",): "cell.csv, row 2: could not convert",
+        ("short.csv",): "short.csv, row 1: ",
+        ("columns.csv",): "columns.csv lacks the columns mean radius, mean texture",
+        ("nothing.csv",): "There is nothing to predict.",
+        ("missing.csv",): "missing.csv can't be read: ",
+    }
+    assert_said(folder, expected)
+
+
+def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
+    given = about("tabular_classification", dataset="csv", **TABLE)
+    folder = trained(
+        tmp_path, given, lambda folder: write_table(make_table(), folder / "table.csv")
+    )
+    table = make_table().head(4)
+    table.drop(columns=["size", "colour"]).to_csv(folder / "columns.csv", index=False)
+    table.assign(size=["1", "2", "large", "4"]).to_csv(folder / "cell.csv", index=False)
+    (folder / "header.csv").write_text(",".join(table))
+    (folder / "empty.csv").write_text("")
+    lacks = "columns.csv lacks columns that the model needs: size, colour."
+    expected = {
+        ("columns.csv",): lacks,
+        (
+            "cell.csv",
+        ): "cell.csv, row 3: size is 'large', and not a finite number, as in the training rows",
+        ("header.csv",): "There is nothing to predict.",
+        ("empty.csv",): "empty.csv can't be read: ",
+        ("missing.csv",): "missing.csv can't be read: ",
+    }
+    assert_said(folder, expected)
+
+
+def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
+    """With and without checkpoints."""
+    given: dict[str, Value] = {"features.checkpoints.enabled": False}
+    folder = write_files(tmp_path, render(given))
+    paint_digits(folder / "pictures", 1)
+    result = start(folder, ["predict.py", "pictures"], 1)
+    assert result.stderr == "No run in runs/ is finished: train first, or name one with --run.\n"
+    for name in ("2026-01-01_00-00-00", "2026-01-02_00-00-00"):
+        assert start(folder, [*SHORT, "--output-dir", f"runs/{name}"], 1).returncode == 0
+    (folder / "runs/2026-01-03_00-00-00").mkdir()
+    shutil.copy(
+        folder / "runs/2026-01-02_00-00-00/config.json", folder / "runs/2026-01-03_00-00-00"
+    )
+    code = "from predict import load; print(load()[0].output_dir)"
+    result = start(folder, ["-c", code], 1)
+    assert result.stdout == "runs/2026-01-02_00-00-00\n", result.stderr
+
+
+@pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 5))
+def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
+    """Its command and its Python run as they stand there."""
+    folder = trained(tmp_path, about(task), None)
+    readme = (folder / "README.md").read_text()
+    (command,) = re.findall("^python (predict.py .*?)   #", readme, re.MULTILINE)
+    (code,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
+    paint_digits(folder / "folder", 2)
+    shutil.copy(folder / "folder/0/0.png", folder / "image.png")
+    if task.startswith("tabular"):
+        names = {"tabular_classification": "breast_cancer", "tabular_regression": "diabetes"}
+        write_measurements(names[task])(folder)
+    write_numbers(folder)
+    write_histories(folder)
+    write_lines(folder)
+    write_sound(folder / "sound.wav")
+    write_sound(folder / "sounds/low.wav")
+    command, _, output = command.partition(" > ")
+    result = start(folder, shlex.split(command), 1)
+    assert result.returncode == 0, result.stderr
+    assert not output or len(read_rows(result.stdout)) >= 2
+    result = start(folder, ["-c", f"{code}\nprint(len(rows), type(rows[0]))"], 1)
+    assert result.returncode == 0, result.stderr
+    assert re.fullmatch(r"[1-9]\d* <class 'dict'>\n", result.stdout)
+
+
+def test_settings_of_a_run(tmp_path: Path) -> None:
+    """With their types. Those that the script lacks are left out, new ones have defaults."""
+    folder = write_files(tmp_path, render({}))
+    script = folder / "train.py"
+    old = script.read_text()
+    field = "    limit_batches: int = 0"
+    script.write_text(old.replace(field, f"    gone: int = 0\n    data: Path = Path('a')\n{field}"))
+    assert start(folder, [*SHORT, "--seed", "3", "--gone", "2", "--data", "b"], 1).returncode == 0
+    script.write_text(
+        old.replace(field, f"    data: Path = Path('a')\n    later: float = 0.5\n{field}")
+    )
+    code = "from predict import load; c, _ = load(); print(c.seed, c.later, repr(c.data), c.epochs)"
+    result = start(folder, ["-c", code], 1)
+    assert result.stdout == "3 0.5 PosixPath('b') 1\n", result.stderr

@@ -1,0 +1,241 @@
+"""The folder that share.py writes: others predict with it as its card says; a Hub takes it."""
+
+import json
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from scaffold.answers.manifests import load_catalog
+from support.combinations import FIRST_TASK
+from support.files import write_files
+from support.inputs import prepare_inputs
+from support.rendering import render
+from support.training import count_passed, run_python, run_tests, start
+
+pytestmark = pytest.mark.train
+
+FEATURE = {"features.share.enabled": True}
+TASKS = sorted(load_catalog().tasks)
+EPOCH = ["train.py", "--epochs", "1"]
+
+
+def share(folder: Path, *arguments: str) -> str:
+    """What share.py printed."""
+    result = run_python(folder, ["share.py", *arguments])
+    assert result.returncode == 0, result.stderr[-2000:]
+    return result.stdout
+
+
+def use(shared: Path, task: str = FIRST_TASK) -> dict[str, str]:
+    """What the commands and the Python in a card print, with the inputs that they name."""
+    prepare_inputs(task, shared)
+    card = (shared / "README.md").read_text()
+    found = {}
+    for language, block in re.findall("```(sh|python)\n(.*?)```", card, re.DOTALL):
+        arguments = ["-c", block.replace("USER/NAME", ".")]
+        if language == "sh":
+            [command] = re.findall("^python (.*)", block, re.MULTILINE)
+            arguments = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
+        result = run_python(shared, arguments)
+        assert result.returncode == 0, result.stderr[-2000:]
+        assert result.stdout, block
+        found[language] = result.stdout
+    return found
+
+
+def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
+    """Without the project and its run, and with no file more than they need."""
+    folder = write_files(tmp_path / "project", {**render(FEATURE), "notes.py": "SECRET = 1"})
+    assert start(folder, EPOCH, 1).returncode == 0
+    assert share(folder).splitlines()[-1].startswith("Wrote shared. Fill in what is marked")
+    shutil.move(folder / "shared", tmp_path / "elsewhere")
+    (folder / "runs").rename(folder / "gone")
+    shared = tmp_path / "elsewhere"
+    names = {path.name for path in shared.iterdir()}
+    assert {"predict.py", "model.py", "data.py", "pyproject.toml", "README.md"} < names
+    assert not names & {"notes.py", "share.py", "scaffold.toml", "tests", ".scaffold"}
+    card = (shared / "README.md").read_text()
+    lines = (folder / "gone/latest/metrics.jsonl").read_text().splitlines()
+    [tested] = [json.loads(line) for line in lines if "test_accuracy" in line]
+    assert f"| test_accuracy | {tested['test_accuracy']:.5g} |" in card
+    assert "- Hardware: 1 x cpu, mixed precision: no\n" in card
+    assert re.search(r"- Parameters: 29,258\n- Versions: ", card)
+    assert card.count("**to fill in**") == 3
+    assert "\n![curves.png](curves.png)\n" in card
+    assert (shared / "curves.png").read_bytes().startswith(b"\x89PNG")
+    printed = use(shared)
+    assert len(printed["sh"].splitlines()) == 4, "a row for each of the three images"
+    assert printed["python"].startswith("[{'image': 'image.png', 'label': ")
+
+
+def test_a_card_has_the_intervals_of_these_weights(tmp_path: Path) -> None:
+    """Those that evaluate.py wrote, unless they are of others."""
+    folder = write_files(tmp_path, render({**FEATURE, "features.evaluate.enabled": True}))
+    assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
+    printed = share(folder, "--output", "before")
+    assert "have no intervals: run evaluate.py --run runs/latest first.\n" in printed
+    head = "| metric | value | 95% interval |\n"
+    assert head in (card := (folder / "before/README.md").read_text())
+    assert re.search(r"\| test_accuracy \| [\d.]+ \|  \|\n", card)
+    assert run_python(folder, ["evaluate.py"]).returncode == 0
+    with (folder / "runs/latest/metrics.jsonl").open("a") as file:
+        file.write('{"step": 9, "test_los')  # cut off
+    assert "intervals" not in share(folder, "--output", "after")
+    card = (folder / "after/README.md").read_text()
+    assert re.search(r"\| test_accuracy \| [\d.]+ \| [\d.]+ to [\d.]+ \|\n", card)
+    report = folder / "runs/latest/evaluation/test/metrics.json"
+    other = json.loads(report.read_text())
+    other["test_accuracy"]["value"] += 0.1
+    report.write_text(json.dumps(other))
+    share(folder, "--output", "other")
+    card = (folder / "other/README.md").read_text()
+    assert re.search(r"\| test_accuracy \| [\d.]+ \|  \|\n", card)
+
+
+class Hub(BaseHTTPRequestHandler):
+    """What huggingface_hub asks the Hub for, when it uploads a folder."""
+
+    asked: ClassVar[list[tuple[str, bytes]]] = []
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.headers.get("Transfer-Encoding") == "chunked":
+            while size := int(self.rfile.readline(), 16):
+                body += self.rfile.read(size)
+                self.rfile.readline()
+        self.asked.append((self.path, body))
+        address = f"http://127.0.0.1:{self.server.server_address[1]}/me/it"
+        if self.path == "/api/repos/create":
+            return self.answer({"url": address})
+        if self.path == "/api/validate-yaml":
+            return self.answer({"errors": [], "warnings": []})
+        if self.path == "/api/models/me/it/preupload/main":
+            files = [file["path"] for file in json.loads(body)["files"]]
+            modes = [
+                {"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in files
+            ]
+            return self.answer({"files": modes})
+        if self.path == "/api/models/me/it/commit/main":
+            return self.answer({"commitUrl": f"{address}/commit/1", "commitOid": "1" * 40})
+        return self.answer({"error": "there is nothing"}, 404)
+
+    def do_GET(self) -> None:
+        self.asked.append((self.path, b""))
+        self.answer({"error": "there is nothing"}, 404)
+
+    def answer(self, content: dict, status: int = 200) -> None:
+        data = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub() -> Iterator[str]:
+    """The address of a stand-in for the Hub."""
+    Hub.asked.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+UPLOAD = """
+import share, sys
+for repo in sys.argv[1:]:
+    sys.argv = ["share.py", "--repo", repo]
+    share.main()
+"""
+
+
+def test_huggingface_hub_uploads_the_folder(tmp_path: Path, hub: str) -> None:
+    """All files in one commit to a new repository, which is private. A refusal is one line."""
+    folder = write_files(tmp_path, render(FEATURE))
+    assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
+    online = {"HF_ENDPOINT": hub, "HF_HUB_OFFLINE": "0", "HF_TOKEN": "hf_none"}
+    # both in one process, which is not warm: huggingface_hub reads these variables at its import
+    result = run_python(folder, ["-c", UPLOAD, "me/it", "you/it"], real=True, **online)
+    assert result.stdout.splitlines()[-1] == "Uploaded shared to me/it."
+    asked = dict(Hub.asked)
+    created = json.loads(asked["/api/repos/create"])
+    assert created.get("visibility") == "private" or created["private"] is True
+    lines = [json.loads(line) for line in asked["/api/models/me/it/commit/main"].splitlines()]
+    sent = {line["value"]["path"] for line in lines if line["key"] == "file"}
+    shared = folder / "shared"
+    assert sent == {str(path.relative_to(shared)) for path in shared.rglob("*") if path.is_file()}
+    assert {"README.md", "run/model.safetensors", "run/config.json", "model.py"} < sent
+    assert "hf download me/it" in (shared / "README.md").read_text()
+    assert result.returncode == 1
+    assert result.stderr.startswith("shared could not be uploaded to you/it: Client error '404")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_run_that_cannot_be_shared_is_one_line(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, render(FEATURE))
+    result = run_python(folder, ["share.py"])
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1 and "No run in runs/ is finished" in result.stderr
+    assert not (folder / "shared").exists()
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", TASKS)
+def test_each_task_is_shared(task: str, tmp_path: Path) -> None:
+    """Its own tests, and what its card says, without the project."""
+    folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task}))
+    assert count_passed(run_tests(folder, "tests/test_share.py")) == 2
+    assert start(folder, [*EPOCH, "--max-steps", "4"], 1).returncode == 0
+    share(folder)
+    shutil.move(folder / "shared", tmp_path / "elsewhere")
+    shutil.rmtree(folder)
+    assert use(tmp_path / "elsewhere", task)
+
+
+# a choice of data, where it is, and the input of predict.py
+OWN_DATA: list[tuple[str, dict[str, str], str]] = [
+    ("image_classification", {"dataset": "image_folder", "path": "data"}, "image.png"),
+    ("tabular_classification", {"dataset": "csv", "path": "data", "target": "label"}, "rows.csv"),
+    ("tabular_regression", {"dataset": "csv", "path": "data", "target": "number"}, "rows.csv"),
+]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("task", "choices", "given"), OWN_DATA, ids=[row[0] for row in OWN_DATA])
+def test_a_shared_run_needs_no_data(
+    task: str, choices: dict[str, str], given: str, tmp_path: Path
+) -> None:
+    """Its classes and columns are those of the run."""
+    rows = ["number,kind,label", *(f"{row},{'ab'[row % 2]},{'xy'[row % 2]}" for row in range(40))]
+    (tmp_path / "rows.csv").write_text("\n".join(rows))
+    code = "from PIL import Image; import sys; Image.new('RGB', (20, 20), 200).save(sys.argv[1])"
+    assert run_python(tmp_path, ["-c", code, "image.png"]).returncode == 0
+    answers = {f"{task}.{name}": value for name, value in choices.items()}
+    answers[f"{task}.path"] = str(tmp_path / "data")
+    folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task, **answers}))
+    if given == "rows.csv":
+        shutil.copy(tmp_path / given, tmp_path / "data")
+    else:
+        for number in range(20):
+            (tmp_path / "data" / "xy"[number % 2]).mkdir(parents=True, exist_ok=True)
+            shutil.copy(tmp_path / given, tmp_path / "data" / "xy"[number % 2] / f"{number}.png")
+    short = ["--max-steps", "2", "--batch-size", "4", "--num-workers", "0"]
+    result = start(folder, [*EPOCH, *short], 1)
+    assert result.returncode == 0, result.stderr[-2000:]
+    predicted = run_python(folder, ["predict.py", tmp_path / given]).stdout
+    share(folder)
+    shutil.move(folder / "shared", tmp_path / "elsewhere")
+    (tmp_path / "data").rename(tmp_path / "gone")
+    command = ["predict.py", tmp_path / given, "--run", "run"]
+    assert run_python(tmp_path / "elsewhere", command).stdout == predicted != ""

@@ -1,0 +1,63 @@
+"""An update takes time in proportion to the size of the files that it merges."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from scaffold.merge.merge import merge_files
+from scaffold.project.pristine import Pristine
+from support.rendering import render
+
+UPDATE = {"training.gradient_accumulation_steps": 4}
+PLACE = "    checkpoints.resume()\n"
+
+
+def functions(lines: int, run: int) -> str:
+    bodies = (
+        f"def helper_{run}_{i}(x):\n    for k in range({i}):\n        x += k\n    return x\n\n\n"
+        for i in range(lines // 6)
+    )
+    return "".join(bodies)
+
+
+def statements(lines: int, run: int) -> str:
+    return "".join(f"    value_{run}_{i} = float({i}) + abs(-{i})\n" for i in range(lines))
+
+
+def sums(lines: int, run: int) -> str:
+    return f"    total_{run} = 0\n" + "".join(f"    total_{run} += {i}\n" for i in range(lines))
+
+
+def table(lines: int, run: int) -> str:
+    rows = "".join(f"    ({i}, 'name {run} {i}'),\n" for i in range(lines))
+    return f"TABLE_{run} = [\n{rows}]\n\n\n"
+
+
+def seconds(write: Callable[[int, int], str], lines: int, run: int) -> float:
+    """CPU time of the merge of an edited train.py of so many lines more."""
+    base, theirs = dict(render({})), dict(render(UPDATE))
+    text, added = base["train.py"], write(lines, run)
+    before = PLACE if added.startswith(" ") else "def main("
+    mine = {**base, "train.py": text.replace(before, added + before, 1)}
+    start = time.process_time()
+    merged = merge_files(Pristine("", {}, base), mine, theirs, "the update")
+    spent = time.process_time() - start
+    assert not merged.conflicts and not merged.warnings
+    assert merged.files["train.py"] == theirs["train.py"].replace(before, added + before, 1)
+    return spent
+
+
+@pytest.mark.parametrize("write", [statements, sums], ids=lambda f: f.__name__)
+def test_the_time_of_an_update_grows_with_the_lines(write: Callable[[int, int], str]) -> None:
+    """Four times the lines take about four times as long; if it were their square, 16 times."""
+    seconds(write, 100, 0)  # fills the caches with the rest of the project
+    few = seconds(write, 500, 1)
+    many = seconds(write, 2000, 2)
+    assert many < 8 * max(few, 0.1), f"{few:.2f} s, then {many:.2f} s"
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("write", [functions, statements, sums, table], ids=lambda f: f.__name__)
+def test_an_update_of_16000_lines(write: Callable[[int, int], str]) -> None:
+    assert seconds(write, 16_000, 3) < 30

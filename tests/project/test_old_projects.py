@@ -1,0 +1,368 @@
+"""Projects that earlier versions wrote and their owners edited are carried to today's templates."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.combinations import in_turns
+from support.command_line import Cli
+from support.training import start
+
+DATA = Path(__file__).parent / "data"
+OLD = DATA / "pristine-0.1.0.json"
+FIRST = DATA / "pristine-0.1.0-first.json"  # two days of work before
+NEXT = DATA / "pristine-0.2.0.json"
+Files = dict[str, str]
+
+
+def old_project(folder: Path, old: Path = OLD) -> Files:
+    """Write the project as an earlier version did. Returns its files."""
+    files: Files = json.loads(old.read_text())["files"]
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / ".scaffold").mkdir()
+    shutil.copy(old, folder / ".scaffold" / "pristine.json")
+    return files
+
+
+def change(name: str, old: str, new: str) -> Callable[[Files], None]:
+    def edit(files: Files) -> None:
+        assert old in files[name], old
+        files[name] = files[name].replace(old, new)
+
+    return edit
+
+
+def create(name: str, text: str) -> Callable[[Files], None]:
+    return lambda files: files.update({name: files.get(name, "") + text})
+
+
+TRAIN = "train.py"
+# what an owner edits, and what stands in the files afterwards
+EDITS = {
+    "other defaults": (
+        [
+            change(TRAIN, "epochs: int = 20", "epochs: int = 50"),
+            change(TRAIN, "clipping_max_norm: float = 1.0", "clipping_max_norm: float = 0.5"),
+        ],
+        ["epochs: int = 50", "max_grad_norm: float = 0.5"],
+    ),
+    "own field, used in the loop": (
+        [
+            change(
+                TRAIN,
+                "    limit_batches: int = 0  # per epoch and evaluation, 0: all\n",
+                "    limit_batches: int = 0  # per epoch and evaluation, 0: all\n"
+                "    noise: float = 0.1  # of my images\n",
+            ),
+            change(
+                TRAIN,
+                "            images, labels = batch\n",
+                "            images, labels = batch\n"
+                "            images = images + config.noise * torch.randn_like(images)\n",
+            ),
+        ],
+        [
+            "    noise: float = 0.1  # of my images\n",
+            "            images = images + config.noise * torch.randn_like(images)\n",
+        ],
+    ),
+    "own line with old names": (
+        [
+            change(
+                TRAIN,
+                "            progress.update += 1\n",
+                "            progress.update += 1\n"
+                '            print("mine", progress.update, "of", total_updates)\n',
+            )
+        ],
+        [
+            "            progress.step += 1\n"
+            '            print("mine", progress.step, "of", total_steps)\n'
+        ],
+    ),
+    "own metric": (
+        [
+            change(
+                TRAIN,
+                "        seen += len(labels)\n",
+                "        seen += len(labels)\n        large = (predictions >= 5).sum()\n",
+            ),
+            change(
+                TRAIN,
+                '        f"{name}_accuracy": float(correct) / seen,\n',
+                '        f"{name}_accuracy": float(correct) / seen,\n'
+                '        f"{name}_large": float(large),\n',
+            ),
+        ],
+        ['        f"{name}_large": float(large),\n', "large = (predictions >= 5).sum()\n"],
+    ),
+    "own callback": (
+        [
+            create(
+                "callbacks.py",
+                '\n\nclass Mine:\n    def seen(self, metrics):\n        print("seen")\n',
+            ),
+            change(TRAIN, "MetricsFile, stop_on_nan", "MetricsFile, Mine, stop_on_nan"),
+            change(
+                TRAIN,
+                '        early_stopping.step(metrics["val_accuracy"])\n',
+                '        early_stopping.step(metrics["val_accuracy"])\n'
+                "        Mine().seen(metrics)\n",
+            ),
+        ],
+        [
+            '        early_stopping.update(metrics["val_accuracy"])\n'
+            "        Mine().seen(metrics)\n",
+            "class Mine:\n",
+        ],
+    ),
+    "another optimizer": (
+        [
+            change(TRAIN, "return AdamW(parameters, config.", "return RMSprop(parameters, config."),
+            change(TRAIN, "import AdamW, Optimizer", "import Optimizer, RMSprop"),
+        ],
+        ["return RMSprop(parameters, config.learning_rate, weight_decay=config.weight_decay)"],
+    ),
+    "another model": (
+        [change("model.py", "dropout: float = 0.3", "dropout: float = 0.1")],
+        ["dropout: float = 0.1"],
+    ),
+    "other data": (
+        [
+            change(
+                "data.py",
+                "    labels = torch.tensor(digits.target)\n",
+                "    labels = torch.tensor(digits.target)\n    images = images.clamp(0, 0.9)\n",
+            )
+        ],
+        ["    images = images.clamp(0, 0.9)\n"],
+    ),
+    "own schedule": (
+        [
+            change(
+                TRAIN,
+                "config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))",
+                "config.learning_rate * (1 - done) ** 2",
+            )
+        ],
+        None,  # a factor of the rate is returned now
+    ),
+    "own state of the checkpoints": (
+        [
+            change(
+                TRAIN,
+                "    checkpoints.resume()\n",
+                '    checkpoints.states["mine"] = Progress()\n    checkpoints.resume()\n',
+            )
+        ],
+        ['    checkpoints.states["mine"] = Progress()\n    checkpoints.resume()\n'],
+    ),
+    "own file and script": (
+        [
+            create(
+                "mine.py",
+                "from checkpoint import Progress, find_checkpoints\n\n\n"
+                "def show(config, progress: Progress):\n"
+                "    print(progress.update, config.clipping_max_norm, find_checkpoints)\n",
+            ),
+            change(
+                TRAIN,
+                "from model import build_model\n",
+                "from mine import show\nfrom model import build_model\n",
+            ),
+            change(
+                TRAIN,
+                "    checkpoints.resume()\n",
+                "    checkpoints.resume()\n    show(config, progress)\n",
+            ),
+        ],
+        [
+            "from checkpoint import find_checkpoints\n",
+            "    print(progress.step, config.max_grad_norm, find_checkpoints)\n",
+        ],
+    ),
+    "settings in scaffold.toml": (
+        [
+            change("scaffold.toml", "patience = 5 ", "patience = 9 "),
+            change("scaffold.toml", 'checkpoint_unit = "epochs"', 'checkpoint_unit = "updates"'),
+        ],
+        ["patience: int = 9 ", '"epochs", "steps"] = "steps"'],
+    ),
+}
+
+
+STEP = "            progress.step += 1\n"
+LIMIT = "    limit_batches: int = 0  # batches per epoch and evaluation; 0: all\n"
+# the same for 0.2.0
+NEXT_EDITS = {
+    "other defaults": (
+        [
+            change(TRAIN, "epochs: int = 20", "epochs: int = 50"),
+            change(TRAIN, "max_grad_norm: float = 1.0", "max_grad_norm: float = 0.5"),
+        ],
+        ["epochs: int = 50", "max_grad_norm: float = 0.5"],
+    ),
+    "own field, used in the loop": (
+        [
+            change(TRAIN, LIMIT, f"{LIMIT}    noise: float = 0.1  # of my images\n"),
+            change(
+                TRAIN,
+                "            loss = compute_loss(",
+                "            images = images + config.noise * torch.randn_like(images)\n"
+                "            loss = compute_loss(",
+            ),
+        ],
+        [
+            "    noise: float = 0.1  # of my images\n",
+            "            images = images + config.noise * torch.randn_like(images)\n",
+        ],
+    ),
+    "own line": (
+        [change(TRAIN, STEP, f'{STEP}            print("mine", progress.step)\n')],
+        [f'{STEP}            print("mine", progress.step)\n'],
+    ),
+    "own lines where the new version adds some": (
+        [
+            change(
+                TRAIN,
+                "                bar.set_postfix(loss=mean_loss)\n",
+                "                bar.set_postfix(loss=mean_loss)\n"
+                "                print(mean_loss, values)\n",
+            )
+        ],
+        None,  # what it prints has another name now
+    ),
+    "another model": (
+        [change("model.py", "dropout: float = 0.3", "dropout: float = 0.1")],
+        ["dropout: float = 0.1"],
+    ),
+    "another optimizer": (
+        [
+            change(TRAIN, "return AdamW(parameters, config.", "return RMSprop(parameters, config."),
+            change(TRAIN, "import AdamW, Optimizer", "import Optimizer, RMSprop"),
+        ],
+        ["return RMSprop(parameters, config.learning_rate, weight_decay=config.weight_decay)"],
+    ),
+    "own file and script": (
+        [
+            create(
+                "mine.py",
+                "from checkpoint import find_checkpoints\n\n\n"
+                "def show(config):\n    print(config.max_grad_norm, find_checkpoints)\n",
+            ),
+            change(
+                TRAIN,
+                "from model import build_model\n",
+                "from mine import show\nfrom model import build_model\n",
+            ),
+            change(
+                TRAIN,
+                "    checkpoints.resume()\n",
+                "    checkpoints.resume()\n    show(config)\n",
+            ),
+        ],
+        ["    checkpoints.resume()\n    show(config)\n", "print(config.max_grad_norm, find_"],
+    ),
+}
+# in that version, the lines of the loop at this place were others
+CONFLICTS = {(FIRST, "own field, used in the loop")}
+
+
+def edited_project(folder: Path, names: list[str], old: Path = OLD) -> list[str]:
+    """Write an old project with these edits. Returns what must stand in its files at the end."""
+    files = old_project(folder, old)
+    edits = NEXT_EDITS if old == NEXT else EDITS
+    for name in names:
+        for edit in edits[name][0]:
+            edit(files)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return [text for name in names for text in edits[name][1] or ()]
+
+
+def all_code(folder: Path) -> str:
+    return "\n".join(path.read_text() for path in sorted(folder.glob("*.py")))
+
+
+CASES = [(old, name) for old in (OLD, FIRST) for name in EDITS]
+CASES += [(NEXT, name) for name in NEXT_EDITS]
+
+
+@pytest.mark.parametrize("case", in_turns(CASES, 2), ids=lambda case: f"{case[0].stem}: {case[1]}")
+def test_an_edit_is_carried_over(cli: Cli, tmp_path: Path, case: tuple[Path, str]) -> None:
+    old, name = case
+    kept = edited_project(tmp_path / "p", [name], old)
+    result = cli("update", tmp_path / "p")
+    code = all_code(tmp_path / "p")
+    if (old, name) in CONFLICTS or not kept:
+        assert result.code == 1, result.out
+        assert not re.search(r" = .* = .* = ", result.out), "too many causes of a conflict"
+        return
+    assert result.code == 0, result.out + result.err
+    for text in kept:
+        assert text in code, f"{text!r} is not in the updated project"
+    leftover = r"progress\.update|total_updates|clipping_max_norm|early_stopping_patience"
+    assert not re.search(leftover, code), "an old name is left"
+
+
+@pytest.mark.parametrize("old", [OLD, FIRST, NEXT], ids=lambda path: path.stem)
+def test_an_unedited_project_is_as_one_that_is_new(cli: Cli, tmp_path: Path, old: Path) -> None:
+    old_project(tmp_path / "old", old)
+    result = cli("update", tmp_path / "old")
+    assert result.code == 0
+    answers = json.loads(old.read_text())["answers"]
+    # what was on by default in earlier versions
+    settings = ["best_model", "early_stopping", "preemption", "stop_on_nan"]
+    settings = [name for name in settings if answers[f"features.{name}.enabled"]]
+    given = [part for name in settings for part in ("--set", f"features.{name}=true")]
+    name = answers["project.name"]
+    cli("new", tmp_path / "new", "--yes", "--name", name, *given)
+    one, two = (
+        {
+            path.relative_to(tmp_path / folder).as_posix(): path.read_text()
+            for path in (tmp_path / folder).rglob("*")
+            if path.is_file() and path.name not in ("undo.json", ".gitignore")
+        }
+        for folder in ("old", "new")
+    )
+    assert len(one) > 15
+    assert one == two
+
+
+def test_renamed_settings_are_named(cli: Cli, tmp_path: Path) -> None:
+    edited_project(tmp_path / "p", ["settings in scaffold.toml"])
+    told = cli("update", tmp_path / "p").out
+    assert "config.clipping_max_norm -> config.max_grad_norm" in told
+    assert "config.early_stopping_patience -> config.patience" in told
+
+
+def test_a_conflict_where_both_changed_the_line(cli: Cli, tmp_path: Path) -> None:
+    """The old loss has another argument of its owner's; the new loss is another call."""
+    files = old_project(tmp_path / "p")
+    call = "F.cross_entropy(model(images), labels)"
+    text = files[TRAIN].replace(call, f"{call[:-1]}, label_smoothing=0.1)")
+    (tmp_path / "p" / TRAIN).write_text(text)
+    result = cli("update", tmp_path / "p")
+    assert result.code == 1
+    assert "label_smoothing=0.1" in (tmp_path / "p" / TRAIN).read_text()
+    assert cli("undo", tmp_path / "p").code == 0
+    assert (tmp_path / "p" / TRAIN).read_text() == text
+
+
+@pytest.mark.train
+def test_all_edits_together_still_train(cli: Cli, tmp_path: Path) -> None:
+    kept = edited_project(tmp_path / "p", list(EDITS))
+    result = cli("update", tmp_path / "p")
+    assert result.code == 0, result.out + result.err
+    code = all_code(tmp_path / "p")
+    assert [text for text in kept if text not in code] == []
+    done = start(tmp_path / "p", ["train.py", "--max-steps", "8", "--limit-batches", "4"], 1)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("mine") == 8
+    assert "step" in (tmp_path / "p" / "runs" / "latest" / "metrics.jsonl").read_text()

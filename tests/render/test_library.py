@@ -1,0 +1,479 @@
+"""What projects get from templates/lib, called directly. A section for each of its files."""
+
+import importlib
+import json
+import random
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from support.paths import TEMPLATES
+
+NEEDED = ("PIL", "numpy", "pandas", "torch", "transformers")
+pytestmark = pytest.mark.skipif(not all(map(find_spec, NEEDED)), reason="needs torch, and others")
+
+
+class Late:
+    """A module that is imported when a test needs it: to import torch takes seconds, which a run
+    of other tests would pay for, too."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(importlib.import_module(self.name), attribute)
+
+
+torch, np, pd, Image = map(Late, ("torch", "numpy", "pandas", "PIL.Image"))
+
+
+def load(name: str) -> Late:
+    """A file of the library."""
+    if str(TEMPLATES) not in sys.path:
+        sys.path.append(str(TEMPLATES))
+    return Late(f"lib.{name}")
+
+
+chats = load("chats")
+json_lines = load("json_lines")
+limits = load("limits")
+padding = load("padding")
+pretrained = load("pretrained")
+rotary = load("rotary")
+rows = load("rows")
+tokenizers = load("tokenizers")
+tokens = load("tokens")
+tsv = load("tsv")
+vectors = load("vectors")
+
+# chats
+
+
+def test_the_last_answer_of_a_conversation_is_split_off():
+    ignored = tokens.IGNORED
+    inputs = torch.tensor([1, 2, 3, 4, 5, 6])
+    targets = torch.tensor([ignored, 3, ignored, ignored, 6, 7])
+    assert chats.split_at_answer((inputs, targets)) == ([1, 2, 3, 4, 5], [6, 7])
+
+
+def test_made_up_questions_have_right_answers():
+    questions = dict(chats.write_question(random.Random(seed)) for seed in range(50))
+    assert {text.split()[0] for text in questions} == {"reverse", "sort", "add"}
+    for text, answer in questions.items():
+        kind, word, *more = text.split()
+        right = {"reverse": word[::-1], "sort": "".join(sorted(word))}
+        assert answer == (right[kind] if kind in right else str(int(word) + int(more[1])))
+
+
+# hub
+
+
+def test_missing_splits_are_a_tenth_of_the_training_data():
+    datasets = pytest.importorskip("datasets")
+    from lib import hub
+
+    train = datasets.Dataset.from_dict({"text": list("abcdefghijklmnopqrst")})
+    splits = hub.complete_splits(datasets.DatasetDict({"train": train}))
+    assert {name: len(part) for name, part in splits.items()} == {
+        "train": 16,
+        "validation": 2,
+        "test": 2,
+    }
+    with pytest.raises(SystemExit, match="Too few rows"):
+        hub.complete_splits(datasets.DatasetDict({"train": train.select(range(2))}))
+    config = SimpleNamespace(dataset_name="/no/such/folder", dataset_subset="")
+    with pytest.raises(SystemExit, match="can't be loaded"):
+        hub.load_splits.__wrapped__(config)
+
+
+# json_lines
+
+
+def test_objects_are_read_with_their_places(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"a": 1}\n\n{"a": 2}\n')
+    found = list(json_lines.read_objects(str(path)))
+    assert found == [(f"{path}, line 1", {"a": 1}), (f"{path}, line 3", {"a": 2})]
+    for text, said in (("[1]", "is not a JSON object"), ("{", "is not JSON")):
+        path.write_text(text)
+        with pytest.raises(SystemExit, match=said):
+            list(json_lines.read_objects(str(path)))
+
+
+# limits
+
+
+@pytest.mark.parametrize("padding_idx, most", [(None, 8), (1, 6)])
+def test_a_model_has_an_embedding_for_each_position(padding_idx, most):
+    model = torch.nn.Sequential(torch.nn.Embedding(8, 2, padding_idx))
+    found = SimpleNamespace(vocab_size=5, max_position_embeddings=8)
+    model.config = SimpleNamespace(get_text_config=lambda: found)
+    limits.check_limits(model, 5, most, "--max-length")
+    with pytest.raises(SystemExit, match=f"at most {most} tokens: lower --max-length"):
+        limits.check_limits(model, 5, most + 1, "--max-length")
+    with pytest.raises(SystemExit, match="6 tokens, but the model has 5 embeddings"):
+        limits.check_limits(model, 6, most, "--max-length")
+
+
+# padding
+
+
+def test_rows_are_padded_to_the_longest():
+    padded = padding.pad([torch.tensor([1, 2, 3]), torch.tensor([4])], -1)
+    assert padded.tolist() == [[1, 2, 3], [4, -1, -1]]
+
+
+# pretrained
+
+
+def test_a_model_that_is_not_found_is_named():
+    def fail(name: str):
+        raise OSError("no network")
+
+    assert pretrained.load(SimpleNamespace(from_pretrained=str.upper), "gpt") == "GPT"
+    with pytest.raises(SystemExit, match="--model-name gpt can't be loaded: no network"):
+        pretrained.load(SimpleNamespace(from_pretrained=fail), "gpt")
+
+
+# rotary
+
+
+def test_attention_is_causal_without_a_mask_and_depends_on_distances():
+    torch.manual_seed(0)
+    block, x = rotary.Block(8, 2, 0.0), torch.randn(1, 5, 8)
+    angles = torch.arange(5).unsqueeze(1) * torch.tensor([1.0, 0.1])
+    later = x.clone()
+    later[:, 3:] += 1
+    found, other = block(x, angles), block(later, angles)
+    torch.testing.assert_close(other[:, :3], found[:, :3])
+    assert not torch.allclose(other[:, 3:], found[:, 3:])
+    torch.testing.assert_close(block(x, angles + 2), found)
+
+
+def test_padding_does_not_change_the_vectors_of_tokens():
+    torch.manual_seed(0)
+    layers, x = rotary.Layers(2, 16, 0.0), torch.randn(1, 5, 16)
+    mask = torch.tensor([[True, True, True, False, False]])
+    torch.testing.assert_close(layers(x, mask)[:, :3], layers(x[:, :3], mask[:, :3]))
+    with pytest.raises(SystemExit, match="--width 12 is not a multiple of 8"):
+        rotary.Layers(1, 12, 0.0)
+
+
+# rows
+
+
+def test_columns_of_a_row_are_texts():
+    row = {"a": "x", "b": " ", "c": "y"}
+    assert rows.check_row(row, ["c", "a"], "line 2", "--columns") == ("y", "x")
+    with pytest.raises(SystemExit, match=r"line 2: there is no 'd' in a, b, c\. Set --columns\."):
+        rows.check_row(row, ["d"], "line 2", "--columns")
+    with pytest.raises(SystemExit, match="line 2: its b is not text"):
+        rows.check_row(row, ["b"], "line 2", "--columns")
+
+
+# tokenizers
+
+
+def test_pieces_of_words_have_the_same_number_everywhere():
+    text = "unbelievable, ok"
+    pieces = tokenizers.split_pieces(text)
+    assert [text[start:end] for start, end in pieces] == ["unbeliev", "able", ",", "ok"]
+    numbers = tokenizers.number_pieces(text, pieces)
+    assert all(tokenizers.END < number < tokenizers.PIECES for number in numbers)
+    assert tokenizers.number_pieces("ok", [(0, 2)]) == numbers[-1:]
+
+
+def test_a_text_is_cut_after_a_number_of_tokens():
+    def words(text: str, **settings):
+        return {"offset_mapping": [(0, 3), (4, 7), (8, 11)]}
+
+    assert tokenizers.shorten("one two six", 2, words) == "one two"
+    assert tokenizers.shorten("one two six", 3, words) == "one two six"
+
+
+# tokens
+
+
+def test_ignored_targets_do_not_count():
+    targets = torch.tensor([[1, tokens.IGNORED], [0, 2]])
+    assert tokens.count_tokens(targets).tolist() == [1, 2]
+
+
+# tsv
+
+
+def test_quotation_marks_of_a_tsv_are_text_where_each_line_is_a_row(tmp_path):
+    path = tmp_path / "rows.tsv"
+    path.write_text('a\tb\n"x\ty\n')
+    assert tsv.read_style(str(path)) == {"delimiter": "\t", "quoting": 3}
+    path.write_text('a\tb\n"x\ny"\tz\n')
+    assert tsv.read_style(str(path)) == {"delimiter": "\t", "strict": True}
+    assert tsv.read_style("rows.csv") == {"strict": True}
+    assert [tsv.unquote(cell) for cell in ('"a ""b"""', '"a', "a")] == ['a "b"', '"a', "a"]
+
+
+# vectors
+
+
+def test_padding_does_not_count_in_the_mean():
+    states = torch.tensor([[[3.0, 0.0], [3.0, 8.0], [9.0, 9.0]]])
+    found = vectors.pool(states, torch.tensor([[True, True, False]]))
+    torch.testing.assert_close(found, torch.tensor([[0.6, 0.8]]))
+
+
+# images
+
+
+def test_a_picture_of_16_bits_keeps_its_grays() -> None:
+    gray = Image.fromarray(np.full((2, 3), 257 * 100, np.uint16))
+    picture = load("images").to_rgb(gray)
+    assert picture.mode == "RGB" and picture.getpixel((0, 0)) == (100, 100, 100)
+    with pytest.raises(ValueError, match="32 bits"):
+        load("images").to_rgb(Image.new("F", (2, 2)))
+
+
+def test_a_turned_photo_is_read_upright(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # the camera was turned by 90 degrees
+    Image.new("RGB", (40, 30), "red").save(tmp_path / "a.jpg", exif=exif)
+    assert load("images").image_size(tmp_path / "a.jpg") == (30, 40)
+    assert load("images").open_image(tmp_path / "a.jpg").size == (30, 40)
+
+
+def test_an_unreadable_image_is_named(tmp_path: Path) -> None:
+    images, path = load("images"), tmp_path / "a.png"
+    path.write_text("text")
+    for read in (lambda: images.open_image(path), lambda: images.read_image(path, None)):
+        with pytest.raises(images.UnreadableImage, match=r"a\.png can't be read as an image"):
+            read()
+    with pytest.raises(SystemExit, match="remove it"):
+        images.check_images([path])
+    for stored, message in ((None, "row 2 has no image"), ({"bytes": b"text"}, "row 2 can't be")):
+        with pytest.raises(images.UnreadableImage, match=message):
+            images.read_stored(stored, "row 2", None)
+
+
+# image_squares, image_bytes, scaled_images
+
+
+def test_squares_are_center_crops() -> None:
+    picture = Image.new("RGB", (40, 20), "black")
+    picture.paste((255, 255, 255), (6, 0, 34, 20))
+    numbers = load("image_squares").to_square(picture, 8)
+    assert numbers.shape == (3, 8, 8) and numbers.dtype == torch.float32
+    assert (numbers == 1).all(), "the middle of the picture is white"
+    assert torch.equal(load("image_bytes").to_square(picture, 8), (255 * numbers).byte())
+    scaled = load("scaled_images").to_tensor(picture, 8)
+    assert scaled.shape == (3, 8, 8) and scaled[0, 0, 0] < 0.5, "its edges are black"
+
+
+# folders, image_folders
+
+
+def test_validation_data_has_three_names(tmp_path: Path) -> None:
+    find_split = load("folders").find_split
+    (tmp_path / "train").mkdir()
+    assert find_split(tmp_path, "val") == tmp_path / "val"
+    (tmp_path / "valid").mkdir()
+    assert find_split(tmp_path, "val") == tmp_path / "valid"
+    (tmp_path / "validation").mkdir()
+    with pytest.raises(SystemExit, match="are both validation data"):
+        find_split(tmp_path, "val")
+
+
+def test_folders_are_classes(tmp_path: Path) -> None:
+    folders = load("image_folders")
+    for name in ("b", "a"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (9, 9)).save(tmp_path / name / "0.png")
+    (tmp_path / "a" / "notes.txt").write_text("no image")
+    paths = folders.find_images(tmp_path)
+    assert [path.parent.name for path in paths] == ["a", "b"]
+    parts = {"train": paths, "val": [], "test": []}
+    data = folders.LabelledFiles(paths, 4, folders.find_classes(parts))
+    assert [(image.shape, label) for image, label in (data[0], data[1])] == [
+        ((3, 4, 4), 0),
+        ((3, 4, 4), 1),
+    ]
+    with pytest.raises(SystemExit, match="use two, or more"):
+        folders.find_classes({**parts, "train": paths[:1]})
+
+
+# coco, polygons
+
+
+def test_coco_files_are_read_and_checked(tmp_path: Path) -> None:
+    coco, path = load("coco"), tmp_path / "train.json"
+    Image.new("RGB", (8, 6)).save(tmp_path / "a.png")
+    image = {"id": 7, "file_name": "a.png", "width": 8, "height": 6}
+    objects = [{"image_id": 7, "category_id": 2, "bbox": [0, 0, 2, 2]}]
+    content = {"images": [image], "annotations": objects, "categories": [{"id": 2, "name": "cup"}]}
+    path.write_text(json.dumps(content))
+    rows = coco.read_images(path)
+    assert rows == {7: (tmp_path / "a.png", (8, 6))}
+    assert coco.read_categories(path) == {2: "cup"}
+    assert [row for _, row in coco.read_annotations(path, rows)] == objects
+    with pytest.raises(SystemExit, match="there is no image 7"):
+        list(coco.read_annotations(path, {}))
+
+
+def test_masks_are_polygons_or_run_lengths() -> None:
+    pytest.importorskip("pycocotools")
+    from pycocotools import mask
+
+    polygons, image = load("polygons"), Path("a.png")
+    square = polygons.read_mask([[0, 0, 4, 0, 4, 3, 0, 3]], image, (8, 6), "object 1")
+    assert mask.decode(square).sum() == 12 and square["size"] == [6, 8]
+    counts = mask.encode(np.asfortranarray(mask.decode(square)))["counts"].decode()
+    again = polygons.read_mask({"size": [6, 8], "counts": counts}, image, (8, 6), "object 1")
+    assert (mask.decode(again) == mask.decode(square)).all()
+    for shape, message in (
+        ([[0, 0, 9.5, 0, 4, 3]], "is not within a.png, 8 x 6 pixels"),
+        ({"size": [8, 6], "counts": counts}, "a.png has \\[6, 8\\]"),
+        ([], "it has no mask"),
+    ):
+        with pytest.raises(SystemExit, match=message):
+            polygons.read_mask(shape, image, (8, 6), "object 1")
+
+
+# transforms
+
+
+def test_another_transform_leaves_the_original() -> None:
+    from torch.utils.data import ConcatDataset, Subset
+
+    class Data(list):
+        transform = "old"
+
+    data = Data([1, 2])
+    changed = load("transforms").with_transform(Subset(ConcatDataset([data]), [0]), "new")
+    assert changed.dataset.datasets[0].transform == "new" and data.transform == "old"
+    with pytest.raises(TypeError, match="has no attribute `transform`"):
+        load("transforms").with_transform([1], "new")
+
+
+# image_layers, contrast, photos
+
+
+def test_layers_follow_the_size_of_images() -> None:
+    assert load("image_layers").choose_widths(8) == [16, 32]
+    assert load("image_layers").choose_widths(256) == [16, 32, 64, 128, 128, 128, 128]
+
+
+def test_a_loss_among_others_is_that_of_cross_entropy() -> None:
+    pytest.importorskip("accelerate")
+    rows = torch.randn(4, 3, dtype=torch.float64)
+    losses = load("contrast").contrast(rows[:, :1], rows[:, 1:], temperature=0.5)
+    first = torch.zeros(4, dtype=torch.long)
+    expected = torch.nn.functional.cross_entropy(rows / 0.5, first, reduction="none")
+    torch.testing.assert_close(losses, expected)
+
+
+def test_photos_are_rgb(tmp_path: Path) -> None:
+    Image.new("L", (5, 4), 9).save(tmp_path / "a.png")
+    assert load("photos").read_image(tmp_path / "a.png").getpixel((0, 0)) == (9, 9, 9)
+    with pytest.raises(SystemExit, match=r"b\.png can't be read as an image"):
+        load("photos").read_image(tmp_path / "b.png")
+
+
+# cells
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("a, b", ("a", "b")),
+        (["a"], ("a",)),
+        (" ", ()),
+        ("a,,b", None),
+        ([1], None),
+        ("['a', 'b,c']", ("a", "b,c")),
+        ('["a"]', ("a",)),
+        ("[]", ()),
+        ("['a' 'b']", None),
+        ("[" * 5000, None),
+        ("{'a'}", None),
+    ],
+)
+def test_labels_in_a_cell(cell: object, names: tuple[str, ...] | None) -> None:
+    assert load("cells").split_labels(cell) == names
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("1.5", 1.5), (2, 2.0), ("x", None), (None, None), ("nan", None), (1e39, None)],
+)
+def test_a_number_in_a_cell(cell: object, number: float | None) -> None:
+    assert load("cells").parse_number(cell) == number
+
+
+# columns
+
+
+def test_columns_become_numbers() -> None:
+    columns = load("columns")
+    days = pd.Series(["2026-03-14", None, "2026-03-16"], name="day")
+    assert columns.is_date(days) and not columns.is_date(pd.Series([1, 2]))
+    assert columns.to_numbers(days, "2026-03-14").fillna(-1).tolist() == [0, -1, 2]
+    texts = columns.to_texts(pd.Series([1, None], dtype="object"))
+    assert texts.fillna("").tolist() == ["1", ""]
+    with pytest.raises(SystemExit, match="row 2: size is 'x', and not a finite number"):
+        columns.to_numbers(pd.Series(["1", "x"], name="size"), None)
+
+
+# extractors
+
+
+def test_a_missing_extractor_is_named(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    with pytest.raises(SystemExit, match=r"The feature extractor of .* can't be loaded"):
+        load("extractors").load_extractor(str(tmp_path))
+
+
+# metrics
+
+
+def test_scores_of_classes_are_as_counted_by_hand() -> None:
+    metrics = load("metrics")
+    labels, predictions = torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 1, 1])
+    counts = metrics.confusion_matrix(predictions, labels, classes=3)
+    assert counts.tolist() == [[1, 1, 0], [0, 2, 0], [0, 0, 0]]
+    scores = metrics.classification_scores(counts)
+    assert scores["accuracy"] == 3 / 4
+    assert scores["f1"] == pytest.approx((2 / 3 + 4 / 5) / 2)
+    assert scores["matthews"] == pytest.approx(2 / 12**0.5)
+
+
+# scores
+
+
+def test_average_precision_shares_ranks() -> None:
+    scores, occurs = torch.tensor([3.0, 2.0, 2.0]), torch.tensor([True, False, True])
+    found = load("scores").average_precision(scores, occurs)
+    assert found == pytest.approx(1 / 2 * 1 + 1 / 2 * 2 / 3)
+
+
+# sounds
+
+
+def test_a_louder_sound_has_the_same_spectrogram() -> None:
+    pytest.importorskip("soxr")
+    sounds = load("sounds")
+    sound = torch.randn(1600, generator=torch.Generator().manual_seed(0))
+    assert len(sounds.resample(sound, 16000, 8000)) == 800
+    quiet, loud = (sounds.normalize(sounds.log_mel(x, 16000, 8)) for x in (sound, 9 * sound))
+    assert quiet.shape == (11, 8)
+    torch.testing.assert_close(quiet, loud, rtol=0, atol=1e-3)
+
+
+# standardize
+
+
+def test_a_constant_column_is_not_divided_by_zero() -> None:
+    rows = torch.tensor([[1.0, 5.0], [3.0, 5.0]])
+    scaled = load("standardize").Standardize(rows)(rows)
+    torch.testing.assert_close(scaled, torch.tensor([[-(0.5**0.5), 0.0], [0.5**0.5, 0.0]]))

@@ -1,0 +1,118 @@
+"""Skeletons of `tests/new.py` render and train: what a contributor writes, and how many files."""
+
+from pathlib import Path
+
+import pytest
+
+import new
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
+from scaffold.render.check import check_templates
+from scaffold.render.project import render_project
+from support.files import replace_in, write_files
+from support.paths import TEMPLATES
+from support.training import run_python
+
+TRIAL = ("--epochs", "1", "--limit-batches", "2")
+
+
+def write(arguments: list[str], templates: Path) -> list[str]:
+    """What `python tests/new.py` changes and adds, by its path below the templates."""
+    before = {path: path.read_bytes() for path in templates.rglob("*") if path.is_file()}
+    new.main([*arguments, "--templates", str(templates)])
+    return sorted(
+        path.relative_to(templates).as_posix()
+        for path in templates.rglob("*")
+        if path.is_file() and before.get(path) != path.read_bytes()
+    )
+
+
+def render(templates: Path, **given: object) -> dict[str, str]:
+    load_catalog.cache_clear()
+    catalog = load_catalog(templates)
+    check_templates(catalog)
+    answers = {key.replace("__", "."): value for key, value in given.items()}
+    return render_project(catalog, resolve(catalog, {"project.name": "trial", **answers}))
+
+
+def trained(files: dict[str, str], folder: Path) -> str:
+    """What training the project for two steps prints."""
+    write_files(folder, files)
+    result = run_python(folder, ["train.py", *TRIAL])
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.train
+def test_a_feature_is_two_files(templates: Path, tmp_path: Path) -> None:
+    assert write(["feature", "shout"], templates) == [
+        "features/shout/feature.toml",
+        "features/shout/train.py",
+    ]
+    replace_in(templates / "features/shout/feature.toml", "default = 10", "default = 1")
+    assert "step 2 | shout" in trained(render(templates, features__shout__enabled=True), tmp_path)
+    assert "shout" not in render(templates)["train.py"]
+
+
+@pytest.mark.train
+def test_a_task_is_one_folder(templates: Path, tmp_path: Path) -> None:
+    changed = write(["task", "mine"], templates)
+    assert all(path.startswith("tasks/mine/") for path in changed)
+    assert 5 <= len(changed) <= 12
+    files = render(templates, project__task="mine")
+    assert "done | test_loss" in trained(files, tmp_path)
+    assert files["train.py"] == render(templates, project__task="own")["train.py"]
+
+
+@pytest.mark.train
+def test_an_image_format_is_one_file_and_one_entry(templates: Path, tmp_path: Path) -> None:
+    """What else changes are conditions, which the script extends."""
+    before = {path: path.read_text().splitlines() for path in templates.rglob("*.py")}
+    changed = write(["dataset", "arrays"], templates)
+    entry, code = (
+        "tasks/image_classification/task.toml",
+        "tasks/image_classification/arrays/data.py",
+    )
+    assert {entry, code} <= set(changed)
+    for path in set(changed) - {entry, code}:
+        rows = (templates / path).read_text().splitlines()
+        pairs = list(zip(before[templates / path], rows, strict=True))
+        assert all(old == new or new.lstrip().startswith("#: ") for old, new in pairs), path
+    make_images(tmp_path / "images")
+    chosen = {"image_classification__dataset": "arrays", "image_classification__image_size": 16}
+    files = render(templates, **chosen, image_classification__path=str(tmp_path / "images"))
+    like = {**chosen, "image_classification__dataset": "image_folder"}
+    path = str(tmp_path / "images")
+    assert files["data.py"] == render(templates, **like, image_classification__path=path)["data.py"]
+    assert "done | test_loss" in trained(files, tmp_path / "project")
+
+
+def make_images(folder: Path) -> None:
+    """Two classes of 80 small images each, dark and bright."""
+    image = pytest.importorskip("PIL.Image")
+    for name, gray in (("dark", 40), ("bright", 200)):
+        (folder / name).mkdir(parents=True)
+        for number in range(80):
+            image.new("L", (16, 16), gray + number % 20).save(folder / name / f"{number}.png")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["feature", "ema"], "there is a feature 'ema' already"),
+        (["task", "My-Task"], "use lower case letters"),
+        (["dataset", "digits"], "already has a dataset 'digits'"),
+        (["dataset", "arrays", "--like", "nothing"], "has no dataset 'nothing'"),
+        (["dataset", "arrays", "--like", "digits"], "digits has no data.py of its own"),
+    ],
+)
+def test_what_can_not_be_made_is_said(arguments: list[str], message: str, templates: Path) -> None:
+    with pytest.raises(SystemExit, match=message):
+        new.main([*arguments, "--templates", str(templates)])
+
+
+def test_the_readme_names_what_exists() -> None:
+    """The worked examples of the README."""
+    text = (TEMPLATES / "README.md").read_text()
+    for kind in ("feature", "task", "dataset"):
+        assert f"python tests/new.py {kind} " in text

@@ -1,0 +1,683 @@
+"""Faults in templates are found and named, and places are filled as said."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import black
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import scaffold.answers.manifests
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
+from scaffold.cli import main
+from scaffold.errors import ScaffoldError, TemplateError
+from scaffold.render.check import check_templates
+from scaffold.render.imports import merge_imports
+from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
+from scaffold.render.project import render_project
+from support.files import listing, write_files
+from support.files import replace_in as edit
+from support.paths import TEMPLATES
+
+MANIFEST = 'title = "Faulty"\nhelp = "is wrong"\ndefault = true\n'
+SCRIPT = "base/complete/train.py"
+OPTION = '\n[options.level]\ntype = "int"\ndefault = 3\ncomment = "how wrong"\n'
+INTO = "#: into tests/test_features.py"
+NAMED = "def test_the_name():\n    assert os.name\n"
+READ_LEVEL = "#: slot setup\nlog(str(config.faulty_level))\n"
+
+# a feature of its own that is at fault: its files, the file that is named, the line, the message
+FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
+    "unknown slot": (
+        {"train.py": "import math\n\n#: slot nowhere\nprint(math.pi)\n"},
+        *("train.py", 3, "there is no slot 'nowhere'; there are: "),
+    ),
+    "unknown region to replace": (
+        {"train.py": "#: replace nowhere\npass\n"},
+        *("train.py", 1, "there is no region 'nowhere'; there are: "),
+    ),
+    "unknown region to wrap": (
+        {"train.py": "#: wrap nowhere\nwith log:\n    ...  #: body\n"},
+        *("train.py", 1, "there is no region 'nowhere'; there are: "),
+    ),
+    "unknown region to keep": (
+        {"train.py": "#: replace evaluate\nmetrics = {}\n...  #: keep nowhere\n"},
+        *("train.py", 3, "no region 'nowhere'"),
+    ),
+    "misspelled place": (
+        {"train.py": "#: slto setup\nlog(1)\n"},
+        *("train.py", 1, "is not a valid place: #: slto setup"),
+    ),
+    "fragment for no file": (
+        {"nothing.py": "#: slot setup\nlog(1)\n"},
+        *("nothing.py", 1, "the project has no file nothing.py"),
+    ),
+    "file of another component": (
+        {"train.py": "#: file\nprint('mine')\n"},
+        *("train.py", 1, "train.py also writes this file"),
+    ),
+    "long string in an indented slot": (
+        {"train.py": '#: slot setup\nlog("short")\nlog("""one\ntwo""")\n'},
+        *("train.py", 3, "a string that spans several lines"),
+    ),
+    "continued line in an indented slot": (
+        {"train.py": '#: slot setup\nlog("one\\\ntwo")\n'},
+        *("train.py", 2, "a string that spans several lines"),
+    ),
+    "unused import": (
+        {"train.py": "import os\nimport json\n\n#: slot setup\nlog(os.name)\n"},
+        *("train.py", 2, "nothing uses this: import json"),
+    ),
+    "import that no part of a file uses": (
+        {"tests.py": f"import os\nimport json\n\n{INTO}\n#: slot tests\n{NAMED}"},
+        *("tests.py", 2, "nothing uses this: import json"),
+    ),
+    "misspelled condition of a part": (
+        {"tests.py": f"import os\n\n{INTO} with emaa\n#: slot tests\n{NAMED}"},
+        *("tests.py", 3, "there is no feature and no trait 'emaa'"),
+    ),
+    "part for no file": (
+        {"tests.py": f"import os\n\n#: into tests/nothing.py\n#: slot tests\n{NAMED}"},
+        *("tests.py", 3, "the project has no file tests/nothing.py"),
+    ),
+    "unused variable": (
+        {"train.py": "#: slot setup\nlog(1)\nleft_over = 3\n"},
+        *("train.py", 3, "local variable 'left_over' is assigned to but never used"),
+    ),
+    "misspelled feature in a condition": (
+        {"train.py": "#: slot setup with emaa\nlog(1)\n"},
+        *("train.py", 1, "there is no feature and no trait 'emaa'"),
+    ),
+    "misspelled option in a condition": (
+        {"train.py": "#: slot setup when kindd=norm\nlog(1)\n"},
+        *("train.py", 1, "there is no option 'kindd'"),
+    ),
+    "misspelled value in a condition": (
+        {"train.py": "#: slot setup when training.optimizer=adamw|sdg\nlog(1)\n"},
+        *("train.py", 1, "training.optimizer can't be 'sdg': it is one of adamw"),
+    ),
+    "misspelled word of a condition": (
+        {"train.py": "#: slot setup whit ema\nlog(1)\n"},
+        *("train.py", 1, "'whit' is neither when, with nor without"),
+    ),
+    "condition that ends too early": (
+        {"train.py": "#: slot setup with\nlog(1)\n"},
+        *("train.py", 1, "nothing stands behind 'with'"),
+    ),
+    "misspelled condition of a file": (
+        {"notes.md": "#: file with emaa\n# Notes\n"},
+        *("notes.md", 1, "there is no feature and no trait 'emaa'"),
+    ),
+    "misspelled condition of all places": (
+        {"train.py": "#: with emaa\n\n#: slot setup\nlog(1)\n"},
+        *("train.py", 1, "there is no feature and no trait 'emaa'"),
+    ),
+    "misspelled name of the library": (
+        {"train.py": "from lib.nothing import one\n\n#: slot setup\nlog(one)\n"},
+        *("train.py", 1, "there is no lib/nothing.py"),
+    ),
+    "undefined name": (
+        {"train.py": "#: slot setup\nlog(1)\nlog(missing)\n"},
+        *("train.py", 3, "in the generated train.py: undefined name 'missing'"),
+    ),
+    "redefined name": (
+        {"train.py": "#: slot functions\ndef one():\n    pass\n\n\n" "def one():\n    pass\n"},
+        *("train.py", 6, "redefinition of unused 'one'"),
+    ),
+    "unread option": (
+        {"feature.toml": MANIFEST + OPTION},
+        *("feature.toml", 5, "in the generated config.py: nothing reads the field 'faulty_level'"),
+    ),
+    "unknown field of Config": (
+        {"train.py": "#: slot setup\n\nlog(config.faulty_level)\n"},
+        *("train.py", 3, "Config has no field 'faulty_level'"),
+    ),
+    "wrap in a loop": (
+        {"train.py": "#: wrap evaluate\nfor _ in range(2):\n    ...  #: body\n"},
+        *("train.py", 2, "only in 'with' or 'try'"),
+    ),
+    "wrap in a condition": (
+        {"train.py": "#: wrap evaluate\n\nif log:\n    ...  #: body\n"},
+        *("train.py", 3, "only in 'with' or 'try'"),
+    ),
+    "wrap without its body": (
+        {"train.py": "#: slot setup\nlog(1)\n\n#: wrap evaluate\nwith log:\n    pass\n"},
+        *("train.py", 4, "a wrap needs '...  #: body' once"),
+    ),
+    "wrap with two bodies": (
+        {"train.py": "#: wrap evaluate\ntry:\n    ...  #: body\n" "finally:\n    ...  #: body\n"},
+        *("train.py", 1, "a wrap needs '...  #: body' once"),
+    ),
+    "undefined value": (
+        {"train.py": "#: slot setup\nlog(1)\nlog({{ training.nothing | python }})\n"},
+        *("train.py", 3, "has no attribute 'nothing'"),
+    ),
+    "undefined table": (
+        {"train.py": "#: slot setup\nlog({{ nothing | python }})\n"},
+        *("train.py", 2, "'nothing' is undefined"),
+    ),
+    "undefined value in a file that is no Python": (
+        {"notes.md": "# Notes\n\n{{ training.nothing }}\n"},
+        *("notes.md", 3, "has no attribute 'nothing'"),
+    ),
+    "no Jinja": (
+        {"train.py": "#: slot setup\nlog(1)\nlog({{ training. }})\n"},
+        *("train.py", 3, ""),
+    ),
+    "unknown filter": (
+        {"train.py": "#: slot setup\nlog({{ training.epochs | pyton }})\n"},
+        *("train.py", 2, "No filter named 'pyton'"),
+    ),
+    "no Python": (
+        {"train.py": "#: slot setup\nlog(1)\nlog = = 2\n"},
+        *("train.py", 3, "in the generated train.py: invalid syntax"),
+    ),
+    "no Python above the first place": (
+        {"train.py": "import os\nimport = 3\n\n#: slot setup\nlog(os.name)\n"},
+        *("train.py", 2, "is not valid Python: invalid syntax"),
+    ),
+    "code above the first place": (
+        {"train.py": "import os\n\nseed = 3\n\n#: slot setup\nlog(os.name)\n"},
+        *("train.py", 3, "only imports may stand above the first place"),
+    ),
+    "missing title": (
+        {"feature.toml": 'help = "is wrong"\ndefault = true\n'},
+        *("feature.toml", 1, "the field 'title' is missing"),
+    ),
+    "missing default": (
+        {"feature.toml": 'title = "Faulty"\nhelp = "is wrong"\n'},
+        *("feature.toml", 1, "the field 'default' is missing"),
+    ),
+    "unknown field": (
+        {"feature.toml": MANIFEST + "colour = 3\n"},
+        *("feature.toml", 4, "unknown field 'colour'"),
+    ),
+    "missing field of an option": (
+        {"feature.toml": MANIFEST + OPTION.replace('comment = "how wrong"\n', "")},
+        *("feature.toml", 5, "option 'level': the field 'comment' is missing"),
+    ),
+    "unknown field of an option": (
+        {"feature.toml": MANIFEST + OPTION + "colour = 3\n"},
+        *("feature.toml", 5, "option 'level': unknown field 'colour'"),
+    ),
+    "default that is no choice": (
+        {"feature.toml": MANIFEST + OPTION.replace('"int"', '"choice"')},
+        *("feature.toml", 5, "option 'level': the default is not a choice"),
+    ),
+    "no TOML": (
+        {"feature.toml": MANIFEST + "after = [\n"},
+        *("feature.toml", 1, "is not valid TOML: "),
+    ),
+    "unknown feature in after": (
+        {"feature.toml": MANIFEST + 'after = ["ema", "nothing"]\n'},
+        *("feature.toml", 4, "there is no feature 'nothing'"),
+    ),
+    "unknown feature in requires": (
+        {"feature.toml": MANIFEST + 'requires = ["nothing"]\n'},
+        *("feature.toml", 4, "there is no feature 'nothing'"),
+    ),
+    "unknown feature in conflicts": (
+        {"feature.toml": MANIFEST + 'conflicts = ["nothing"]\n'},
+        *("feature.toml", 4, "there is no feature 'nothing'"),
+    ),
+    "after itself": (
+        {"feature.toml": MANIFEST + 'after = ["faulty"]\n'},
+        *("feature.toml", 4, "'after' contains a cycle: faulty -> faulty"),
+    ),
+    "unknown setting in excludes": (
+        {"feature.toml": MANIFEST + 'excludes = { "training.optimiser" = ["sgd"] }\n'},
+        *("feature.toml", 4, "excludes: there is no setting 'training.optimiser'"),
+    ),
+    "unknown value in excludes": (
+        {"feature.toml": MANIFEST + 'excludes = { "training.optimizer" = ["sdg"] }\n'},
+        *("feature.toml", 4, "excludes: training.optimizer can't be 'sdg'"),
+    ),
+    "unknown trait in needs": (
+        {"feature.toml": MANIFEST + 'needs = ["imagse"]\n'},
+        *("feature.toml", 4, "there is no trait 'imagse'"),
+    ),
+    "unknown kind of path": (
+        {
+            "feature.toml": MANIFEST
+            + OPTION.replace('"int"\ndefault = 3', '"str"\npath = "file"\ndefault = ""')
+        },
+        *("feature.toml", 7, "path can't be 'file': it is one of rows, tables"),
+    ),
+    "choice that is no option": (
+        {"feature.toml": MANIFEST + 'choice = "kind"\n'},
+        *("feature.toml", 4, "'choice' is not the name of an option: kind"),
+    ),
+}
+
+
+def add_feature(root: Path, name: str, files: dict[str, str]) -> None:
+    write_files(root / "features" / name, {"feature.toml": MANIFEST, **files})
+
+
+def render_from(root: Path) -> dict[str, str]:
+    catalog = load_catalog(root)
+    check_templates(catalog)
+    return render_project(catalog, resolve(catalog, {"project.name": "example"}))
+
+
+def assert_fault(root: Path, where: str, line: int, message: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        render_from(root)
+    assert str(caught.value).startswith(f"{root / where}:{line}: ")
+    assert message in str(caught.value)
+    assert (caught.value.path, caught.value.line) == (root / where, line)
+
+
+def test_the_copy_without_a_fault_renders(templates: Path) -> None:
+    files = {"feature.toml": MANIFEST + OPTION, "train.py": READ_LEVEL}
+    add_feature(templates, "faulty", files)
+    assert "log(str(config.faulty_level))" in render_from(templates)["train.py"]
+
+
+@pytest.mark.parametrize("case", FEATURES)
+def test_a_faulty_feature_is_named(templates: Path, case: str) -> None:
+    files, where, line, message = FEATURES[case]
+    add_feature(templates, "faulty", files)
+    assert_fault(templates, f"features/faulty/{where}", line, message)
+
+
+def test_a_circle_of_features_is_named(templates: Path) -> None:
+    add_feature(templates, "one", {"feature.toml": MANIFEST + 'after = ["two"]\n'})
+    add_feature(templates, "two", {"feature.toml": MANIFEST + 'after = ["three"]\n'})
+    add_feature(templates, "three", {"feature.toml": MANIFEST + '\nafter = ["one"]\n'})
+    with pytest.raises(TemplateError, match="'after' contains a cycle") as caught:
+        render_from(templates)
+    error = caught.value
+    assert error.path.name == "feature.toml" and error.path.parent.name in ("one", "two", "three")
+    assert error.path.read_text().splitlines()[error.line - 1].startswith("after")
+    for pair in ("one -> two", "two -> three", "three -> one"):
+        # the circle is told from any of its features on, in the order of `after`
+        start, end = pair.split(" -> ")
+        assert re.search(rf"{start} -> {end}|{start}$", str(error)), str(error)
+
+
+def test_two_replacements_of_a_region_are_named(templates: Path) -> None:
+    add_feature(templates, "faulty_1", {"train.py": "#: replace evaluate\nmetrics = {}\n"})
+    fragment = "import os\n\n#: replace evaluate\nmetrics = {os.name: 1.0}\n"
+    add_feature(templates, "faulty_2", {"train.py": fragment})
+    other = templates / "features/faulty_1/train.py"
+    message = f"region 'evaluate' is already replaced in {other}:1"
+    assert_fault(templates, "features/faulty_2/train.py", 3, message)
+
+
+def test_one_file_of_two_features_is_named(templates: Path) -> None:
+    add_feature(templates, "faulty_1", {"notes.md": "one\n"})
+    add_feature(templates, "faulty_2", {"notes.md": "two\n"})
+    first = templates / "features/faulty_1/notes.md"
+    assert_fault(templates, "features/faulty_2/notes.md", 1, f"{first} also writes this file")
+
+
+# what is changed in a manifest or a template of the task `own`, the file and line that are named,
+# and the message
+TASKS = {
+    "misspelled metric": (
+        *("task.toml", 'metric = "val_loss"', 'metric = "val_los"'),
+        *("task.toml", "val_los", "'val_los' is not measured: error, loss are"),
+    ),
+    "misspelled metric of the goal": (
+        *("task.toml", 'metric = "test_error"', 'metric = "test_eror"'),
+        *("task.toml", "test_eror", "'test_eror' is not measured"),
+    ),
+    "unknown setting in defaults": (
+        *("task.toml", "training.epochs = 10", "training.epoch = 10"),
+        *("task.toml", "training.epoch =", "defaults: there is no setting 'training.epoch'"),
+    ),
+    "slot that is not there": (
+        *("app.py", "#: slot shown", "#: slot none"),
+        *("app.py", "#: slot none", "there is no slot 'none'; there are: "),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TASKS)
+def test_a_faulty_task_is_named(templates: Path, case: str) -> None:
+    file, old, new, where, text, message = TASKS[case]
+    folder = templates / "tasks/own"
+    edit(folder / file, old, new)
+    assert_fault(templates, f"tasks/own/{where}", line_of(folder / where, text), message)
+
+
+def test_a_task_without_a_model_is_named(templates: Path) -> None:
+    (templates / "tasks/own/model.py").unlink()
+    assert_fault(templates, "tasks/own/task.toml", 1, "the task has no model.py")
+
+
+def line_of(path: Path, text: str) -> int:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, start=1) if text in line)
+
+
+def test_a_region_without_an_end_is_named(templates: Path) -> None:
+    script = templates / SCRIPT
+    edit(script, "        #: end evaluate\n", "")
+    rows = [row.strip() for row in script.read_text().splitlines()]
+    line = rows.index("#: region evaluate") + 1
+    assert_fault(templates, SCRIPT, line, "'evaluate' has no '#: end evaluate'")
+
+
+def test_a_long_string_in_a_wrapped_region_is_named(templates: Path) -> None:
+    script = templates / SCRIPT
+    region = '#: region banner\nprint("a")\nprint("""one\ntwo""")\n#: end banner\n'
+    edit(script, 'if __name__ == "__main__":', f'{region}if __name__ == "__main__":')
+    render_from(templates)
+    fragment = "#: wrap banner\ntry:\n    ...  #: body\nfinally:\n    pass\n"
+    add_feature(templates, "faulty", {"train.py": fragment})
+    load_catalog.cache_clear()
+    line = line_of(script, 'print("""one')
+    assert_fault(templates, SCRIPT, line, "a string that spans several lines")
+
+
+def test_a_fault_in_a_task_or_the_base_is_named(templates: Path) -> None:
+    task = next(templates.glob("tasks/*/task.toml"))
+    where = task.relative_to(templates).as_posix()
+    text = task.read_text()
+    for field in ("metric", "target", "hub_task"):
+        load_catalog.cache_clear()
+        task.write_text(re.sub(rf"^{field} = .*\n", "", text, flags=re.MULTILINE))
+        assert_fault(templates, where, 1, f"the field '{field}' is missing")
+    task.write_text(text)
+    base = templates / "base/base.toml"
+    base.write_text(base.read_text() + '\n[options.x]\ntype = "int"\ndefault = 1\ncomment = "x"\n')
+    line = line_of(base, "[options.x]")
+    load_catalog.cache_clear()
+    assert_fault(templates, "base/base.toml", line, "option 'x': the field 'table' is missing")
+
+
+def test_the_command_line_shows_a_fault(
+    templates: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    add_feature(templates, "faulty", {"train.py": "\n#: slot nowhere\nlog(1)\n"})
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(scaffold.answers.manifests, "template_root", lambda: templates)
+    monkeypatch.setattr(sys, "argv", ["scaffold", "new", "demo", "--yes"])
+    load_catalog.cache_clear()
+    try:
+        with pytest.raises(SystemExit) as stop:
+            main()
+    finally:
+        load_catalog.cache_clear()
+    captured = capsys.readouterr()
+    assert stop.value.code == 2
+    fragment = templates / "features/faulty/train.py"
+    assert captured.err.startswith(f"Error: {fragment}:2: there is no slot 'nowhere'")
+    assert len(captured.err.splitlines()) == 1 and captured.out == ""
+    assert listing(here) == []
+
+
+# --- order -------------------------------------------------------------------------------------
+
+
+def test_features_come_after_those_they_name_then_by_alphabet(templates: Path) -> None:
+    for name, after in {"zz_1": [], "aa_1": ["zz_1"], "aa_2": [], "zz_2": []}.items():
+        add_feature(templates, name, {"feature.toml": f"{MANIFEST}after = {after}\n"})
+    order = list(load_catalog(templates).features)
+    assert order.index("zz_1") + 1 == order.index("aa_1") or order.index("zz_1") < order.index(
+        "aa_1"
+    )
+    own = [name for name in order if name[:2] in ("aa", "zz")]
+    assert own == ["aa_2", "zz_1", "aa_1", "zz_2"]
+    for name, feature in load_catalog(templates).features.items():
+        assert all(order.index(other) < order.index(name) for other in feature.after)
+
+
+def test_the_catalog_is_that_of_the_folders(templates: Path) -> None:
+    catalog = load_catalog(templates)
+    folders = {path.parent.name for path in templates.glob("*/*/feature.toml")}
+    assert set(catalog.features) == folders and len(folders) >= 12
+    assert set(catalog.tasks) == {path.name for path in (templates / "tasks").iterdir()}
+    manifests = [path for path in templates.rglob("*.toml") if path.name != "pyproject.toml"]
+    rows = sum(len(tomllib.loads(path.read_text()).get("options", {})) for path in manifests)
+    assert rows == sum(len(component.options) for component in catalog.components) >= 20
+
+
+# --- places ------------------------------------------------------------------------------------
+
+Compose = Callable[..., str]
+
+
+@pytest.fixture
+def put(tmp_path: Path) -> Compose:
+    """The text that a base and fragments give."""
+
+    def put(base: str, *fragments: str) -> str:
+        files = {"base.py": base} | {f"{n}.py": text for n, text in enumerate(fragments)}
+        write_files(tmp_path, files)
+        paths = [tmp_path / f"{number}.py" for number in range(len(fragments))]
+        parts = [Fragment(*read_parts(read_lines(path))) for path in paths]
+        lines = compose(read_lines(tmp_path / "base.py"), parts)
+        for line in lines:  # each knows where it comes from
+            if line.text.strip():
+                origin = line.path.read_text().splitlines()[line.number - 1]
+                assert line.text.strip() == origin.strip()
+        return "".join(f"{line.text}\n" for line in lines)
+
+    return put
+
+
+def test_a_slot_takes_all_fragments_in_their_order(put: Compose) -> None:
+    base = "if a:\n    b()\n    #: slot here\n    c()\n"
+    first, second = "#: slot here\none()\nif x:\n    two()\n", "#: slot here\n\nthree()\n\n"
+    assert put(base) == "if a:\n    b()\n    c()\n"
+    assert put(base, first, second) == (
+        "if a:\n    b()\n    one()\n    if x:\n        two()\n\n    three()\n    c()\n"
+    )
+    assert put(base, second, first) == (
+        "if a:\n    b()\n\n    three()\n    one()\n    if x:\n        two()\n    c()\n"
+    )
+
+
+def test_a_slot_as_a_statement(put: Compose) -> None:
+    base = "if a:\n    ...  #: slot here\n"
+    assert put(base, "#: slot here\none()\n") == "if a:\n    one()\n"
+    assert put(base) == "if a:\n"
+
+
+def test_a_slot_can_be_in_a_file_twice(put: Compose) -> None:
+    base = "#: slot here\nif a:\n    #: slot here\n    b()\n"
+    assert put(base, "#: slot here\none()\n") == "one()\nif a:\n    one()\n    b()\n"
+
+
+def test_fragments_at_the_top_level_are_apart(put: Compose) -> None:
+    fragments = [f"#: slot here\ndef {name}():\n    pass\n" for name in "ab"]
+    assert put("#: slot here\n", *fragments) == ("def a():\n    pass\n\n\ndef b():\n    pass\n")
+
+
+def test_a_replacement_and_what_it_keeps(put: Compose) -> None:
+    base = (
+        "if a:\n    #: region outer\n    for x in y:\n        #: region inner\n        b(x)\n"
+        "        if c:\n            d()\n        #: end inner\n        e()\n    #: end outer\n"
+        "    f()\n"
+    )
+    plain = "if a:\n    for x in y:\n        b(x)\n        if c:\n            d()\n"
+    plain += "        e()\n    f()\n"
+    assert put(base) == plain
+    replaced = put(base, "#: replace outer\nwhile z:\n    g()\n    ...  #: keep inner\n")
+    assert replaced == (
+        "if a:\n    while z:\n        g()\n        b(x)\n        if c:\n            d()\n    f()\n"
+    )
+    both = put(
+        base,
+        "#: replace outer\n...  #: keep inner\n",
+        "#: replace inner\nh()\n",
+    )
+    assert both == "if a:\n    h()\n    f()\n"
+    wrapped = put(
+        base,
+        "#: replace outer\n...  #: keep inner\n",
+        "#: wrap inner\nwith z:\n    ...  #: body\n",
+    )
+    assert wrapped == "if a:\n    with z:\n        b(x)\n        if c:\n            d()\n    f()\n"
+    assert "h()" in put(base, "#: replace inner\nh()\n") and "e()" in put(
+        base, "#: replace inner\nh()\n"
+    )
+
+
+def test_a_slot_inside_a_kept_region(put: Compose) -> None:
+    base = "#: region outer\na()\n#: region inner\nb()\n#: slot here\n#: end inner\n#: end outer\n"
+    parts = ["#: replace outer\n...  #: keep inner\n", "#: slot here\nc()\n"]
+    assert put(base, *parts) == "b()\nc()\n"
+
+
+def test_the_first_wrap_is_outermost(put: Compose) -> None:
+    base = "#: region here\na()\n#: slot in_it\n#: end here\nb()\n"
+    wraps = [f"#: wrap here\nwith {name}:\n    ...  #: body\n" for name in ("one", "two")]
+    inside = "#: slot in_it\nc()\n"
+    assert put(base, *wraps, inside) == (
+        "with one:\n    with two:\n        a()\n        c()\nb()\n"
+    )
+    assert put(base, *reversed(wraps)) == "with two:\n    with one:\n        a()\nb()\n"
+    around = "#: wrap here\ntry:\n    ...  #: body\nfinally:\n    c()\n"
+    assert put(base, around) == "try:\n    a()\nfinally:\n    c()\nb()\n"
+    replacement = "#: replace here\nd()\n"
+    assert put(base, wraps[0], replacement) == "with one:\n    d()\nb()\n"
+    with pytest.raises(TemplateError, match="there is no slot 'in_it'"):
+        put(base, replacement, inside)  # nothing is dropped in silence
+
+
+def test_a_region_that_depends_on_a_slot(put: Compose) -> None:
+    base = "a()\n#: region here if inside is filled\nif b:\n    ...  #: slot inside\n#: end here\n"
+    base += "c()\n"
+    assert put(base) == "a()\nc()\n"
+    assert put(base, "#: slot inside\nd()\n") == "a()\nif b:\n    d()\nc()\n"
+
+
+def test_lines_of_a_slot_that_are_further_left_are_refused(put: Compose) -> None:
+    with pytest.raises(TemplateError, match="indented less"):
+        put("if a:\n    #: region here\n    b()\nc()\n    #: end here\n", "#: replace here\nd()\n")
+
+
+def test_a_long_string_may_stand_where_nothing_moves(put: Compose) -> None:
+    fragment = '#: slot here\ndef a():\n    """One.\n\n    Two.\n    """\n'
+    assert put("#: slot here\n", fragment) == fragment.removeprefix("#: slot here\n")
+
+
+# --- imports -----------------------------------------------------------------------------------
+
+STATEMENTS = [
+    *["import math", "import os", "import os.path", "import json as js", "import sys"],
+    *["from collections.abc import Iterable, Iterator", "from collections import Counter"],
+    *["from pathlib import Path", "from contextlib import nullcontext, contextmanager"],
+    *["import torch", "import torch.nn.functional as F", "import numpy as np", "import yaml"],
+    *["from torch import nn, Tensor", "from torch.optim import SGD, AdamW, lr_scheduler"],
+    *["from accelerate import Accelerator", "from accelerate.utils import set_seed"],
+    *["from accelerate.utils import DistributedType, find_batch_size, broadcast"],
+    *["from PIL import Image", "from safetensors.torch import load_model, save_model"],
+    *["from torchvision.models import resnet18, resnet101, ResNet, VGG16_Weights"],
+    *["from torch.nn import functional as F, Linear", "from torch.nn import Module, init"],
+    *["from model import build_model", "from callbacks import Ema, stop_on_nan, BestModel"],
+    *["import data", "from checkpoint import Progress, MAX_KEPT, save_checkpoint, load_weights"],
+    "from checkpoint import find_checkpoints, save_checkpoint, remaining_batches, resume_run",
+]
+LOCAL = {"model", "callbacks", "data", "checkpoint"}
+
+
+def merge(statements: Sequence[str]) -> str:
+    blocks = [[Line(row, Path("x.py"), 1)] for row in statements]
+    return "".join(f"{line.text}\n" for line in merge_imports(blocks, LOCAL))
+
+
+def names_of(text: str) -> set[str]:
+    """What code imports, a name each."""
+    import ast
+
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {f"{alias.name} as {alias.asname}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name} as {alias.asname}" for alias in node.names}
+    return found
+
+
+def test_imports_are_merged_as_ruff_sorts_them(tmp_path: Path) -> None:
+    """Any statements in any order: one ruff for all of them."""
+    write_files(tmp_path, {f"{name}.py": "" for name in LOCAL})
+    (tmp_path / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
+    count = 0
+
+    @settings(max_examples=150, deadline=None, database=None, derandomize=True)
+    @given(st.lists(st.sampled_from(STATEMENTS), min_size=1))
+    def write_merged(statements: list[str]) -> None:
+        nonlocal count
+        text = merge(statements)
+        assert names_of(text) == names_of("\n".join(statements))
+        count += 1
+        text = black.format_str(f"{text}\nx = 1\n", mode=black.Mode(line_length=100))
+        (tmp_path / f"example_{count}.py").write_text(text)
+
+    write_merged()
+    assert count >= 100
+    (tmp_path / "unsorted.py").write_text("import os\nimport json\n")
+    command = [sys.executable, "-m", "ruff", "check", "--no-cache", "--select=I", tmp_path]
+    result = subprocess.run([*command, "--output-format=concise"], capture_output=True, text=True)
+    faulty = set(re.findall(r"^(.*?):\d+:\d+: I001", result.stdout, re.MULTILINE))
+    shown = "\n\n".join(
+        Path(path).read_text() for path in sorted(faulty)[:1] if "unsorted" not in path
+    )
+    assert {Path(path).name for path in faulty} == {"unsorted.py"}, shown + result.stderr
+
+
+def test_an_import_keeps_its_origin(tmp_path: Path) -> None:
+    blocks = [
+        [Line("import os", tmp_path / "a.py", 4), Line("import re", tmp_path / "a.py", 5)],
+        [Line("import re", tmp_path / "b.py", 1), Line("import ast", tmp_path / "b.py", 2)],
+    ]
+    found = [(line.text, line.path.name, line.number) for line in merge_imports(blocks, set())]
+    assert found == [
+        ("import ast", "b.py", 2),
+        ("import os", "a.py", 4),
+        ("import re", "a.py", 5),
+    ]
+
+
+def test_template_errors_are_for_people() -> None:
+    error = TemplateError(Path("a/b.py"), 3, "is wrong")
+    assert isinstance(error, ScaffoldError) and str(error) == "a/b.py:3: is wrong"
+
+
+def definitions(text: str) -> list[str]:
+    """The functions and classes at the left of a template, but heads, and those with places in."""
+    found = re.findall(r"^(?:@.*\n)*(?:async def|def|class)\b.*\n(?:(?:[ )\]}].*)?\n)*", text, re.M)
+    return [f"{part.rstrip()}\n" for part in found if not re.search(r"\{[{%#]|#: |:\s*\Z", part)]
+
+
+def test_definitions_are_formatted() -> None:
+    """`render/format.py` leaves them as they are."""
+    mode = black.Mode({black.TargetVersion.PY311}, line_length=100)
+    seen = 0
+    for path in TEMPLATES.rglob("*.py"):
+        for part in definitions(path.read_text(encoding="utf-8")):
+            assert black.format_str(part, mode=mode) == part, path
+            seen += 1
+    assert seen >= 300
+
+
+def test_the_tests_of_a_project_build_with_their_settings() -> None:
+    """A bare Config() has the model of the answers, and the tests train a smaller one."""
+    for path in sorted([*TEMPLATES.rglob("tests/*.py"), *TEMPLATES.rglob("tests.py")]):
+        bare = re.findall(r"build_\w+\(train\.Config\((?!\*\*).*", path.read_text())
+        assert bare == [], path
+
+
+def test_nobody_is_told_to_load_pickles() -> None:
+    """Neither by a script nor by a page: `weights_only=False` runs what a file holds."""
+    for path in sorted(TEMPLATES.rglob("*")):
+        if path.is_file() and path.suffix not in (".png", ".pyc"):
+            text = path.read_text().replace(" ", "")
+            assert "weights_only=False" not in text, path

@@ -1,0 +1,157 @@
+"""Object detection of made-up images, with small pretrained models."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from scaffold.answers.catalog import Value
+from support.files import write_files
+from support.rendering import render
+from support.training import run_python
+
+TASK = "object_detection"
+# images of several sizes with up to three objects in each of the formats
+DRAW = """
+import json
+import sys
+import numpy as np
+from pathlib import Path
+from PIL import Image, ImageDraw
+kind, folder, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+draw, names = np.random.default_rng(count), ["cup", "red ball"]
+folders = {"coco": ["."], "yolo": ["images", "labels"], "voc": ["JPEGImages", "Annotations"]}
+for name in folders[kind]:
+    (folder / name).mkdir(parents=True, exist_ok=True)
+Path("things/data.yaml").write_text("names: {0: cup, 1: red ball}")
+images, annotations = [], []
+for number in range(count):
+    width, height = 60 - number % 3, 40 + number % 5
+    image = Image.fromarray(draw.integers(0, 60, (height, width, 3), dtype=np.uint8))
+    boxes = []
+    for _ in range(number % 4):
+        left, top = int(draw.integers(0, width - 20)), int(draw.integers(0, height - 20))
+        right, bottom = left + int(draw.integers(8, 20)), top + int(draw.integers(8, 20))
+        label = int(draw.integers(2))
+        color = (250, 250 * (1 - label), 0)
+        ImageDraw.Draw(image).rectangle([left, top, right - 1, bottom - 1], fill=color)
+        boxes.append((left, top, right, bottom, label))
+    file = f"{number:03}.png"
+    if kind == "coco":
+        image.save(folder / file)
+        images.append({"id": 7 * number, "file_name": file, "width": width, "height": height})
+        for left, top, right, bottom, label in boxes:
+            row = {"id": len(annotations) + 1, "image_id": 7 * number, "area": 1}
+            row |= {"category_id": 3 + 6 * label, "iscrowd": int(number % 7 == 3)}
+            annotations.append({**row, "bbox": [left, top, right - left, bottom - top]})
+    elif kind == "yolo":
+        image.save(folder / "images" / file)
+        lines = [
+            f"{label} {(left + right) / 2 / width} {(top + bottom) / 2 / height} "
+            f"{(right - left) / width} {(bottom - top) / height}"
+            for left, top, right, bottom, label in boxes
+        ]
+        if lines:
+            (folder / "labels" / f"{number:03}.txt").write_text("\\n".join(lines) + "\\n")
+    else:
+        image.save(folder / "JPEGImages" / file)
+        rows = "".join(
+            f"<object><name>{names[label]}</name><bndbox><xmin>{left + 1}</xmin><ymin>{top + 1}"
+            f"</ymin><xmax>{right}</xmax><ymax>{bottom}</ymax></bndbox></object>"
+            for left, top, right, bottom, label in boxes
+        )
+        text = f"<annotation><filename>{file}</filename>{rows}</annotation>"
+        (folder / "Annotations" / f"{number:03}.xml").write_text(text)
+if kind == "coco":
+    categories = [{"id": 9, "name": "red ball"}, {"id": 3, "name": "cup"}]
+    content = {"images": images, "annotations": annotations, "categories": categories}
+    (folder / "annotations.json").write_text(json.dumps(content))
+"""
+
+
+def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, count: int = 40) -> Path:
+    """A project for images of a folder, and the folder."""
+    files: dict[str, Value] = {
+        f"{TASK}.dataset": kind,
+        f"{TASK}.path": "things",
+        f"{TASK}.image_size": 64,
+        "training.num_workers": 0,
+    }
+    write_files(folder, render({"project.task": TASK, **files, **given}))
+    draw(folder, kind, "things", count)
+    return folder
+
+
+def draw(folder: Path, kind: str, target: str, count: int) -> None:
+    (folder / "things").mkdir(exist_ok=True)
+    drawn = run_python(folder, ["-c", DRAW, kind, target, str(count)])
+    assert drawn.returncode == 0, drawn.stderr
+
+
+# small detectors with random weights, as they would come from the Hub
+PRETRAINED = """
+import sys
+import torch
+from transformers import (
+    ConditionalDetrConfig, ConditionalDetrForObjectDetection, DabDetrConfig,
+    DabDetrForObjectDetection, TableTransformerConfig, TableTransformerForObjectDetection,
+    DetrConfig, DetrForObjectDetection, DetrImageProcessor, DFineConfig, DFineForObjectDetection,
+    DeformableDetrConfig, DeformableDetrForObjectDetection, HGNetV2Config, ResNetConfig,
+    RTDetrConfig, RTDetrForObjectDetection,
+    RTDetrImageProcessor, RTDetrResNetConfig, RTDetrV2Config, RTDetrV2ForObjectDetection,
+    YolosConfig, YolosForObjectDetection, YolosImageProcessor, set_seed,
+)
+set_seed(0)
+size = {"d_model": 32, "decoder_layers": 2, "decoder_ffn_dim": 32, "decoder_attention_heads": 2}
+size |= {"encoder_layers": 1, "encoder_ffn_dim": 32, "encoder_attention_heads": 2}
+size |= {"num_queries": 20, "num_labels": 5}
+widths, stages = [8, 16, 24, 32], ["stage2", "stage3", "stage4"]
+depth = {"embedding_size": 8, "hidden_sizes": widths, "depths": [1] * 4, "layer_type": "basic"}
+plain = {"backbone": None, "use_timm_backbone": False, "use_pretrained_backbone": False}
+plain |= {**size, "auxiliary_loss": True}
+hybrid = {**size, "encoder_hidden_dim": 32, "decoder_in_channels": [32] * 3, "num_denoising": 10}
+resnet = {"backbone_config": RTDetrResNetConfig(**depth, out_features=stages)}
+resnet |= {"encoder_in_channels": widths[1:]}
+ones, hg = [1] * 4, {"stem_channels": [3, 8, 8], "stage_in_channels": widths}
+hg |= {"stage_mid_channels": [8] * 4, "stage_out_channels": [16, 24, 32, 40]}
+hg |= {"stage_num_blocks": ones, "stage_numb_of_layers": ones, "out_features": stages}
+fine = {"backbone_config": HGNetV2Config(**hg, hidden_sizes=[16, 24, 32, 40])}
+fine |= {"encoder_in_channels": [24, 32, 40], "hidden_expansion": 0.5}
+vit = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+vit |= {"intermediate_size": 32, "image_size": [64, 64], "num_detection_tokens": 20}
+last, three = (ResNetConfig(**depth, out_features=names) for names in (stages[2:], stages))
+deformable = {"backbone_config": three, "num_feature_levels": 3}
+plain |= {"backbone_config": last}
+made = {
+    "conditional": (ConditionalDetrForObjectDetection, ConditionalDetrConfig, plain),
+    "dab": (DabDetrForObjectDetection, DabDetrConfig, {**plain, "hidden_size": 32}),
+    "table": (TableTransformerForObjectDetection, TableTransformerConfig, plain),
+    "detr": (DetrForObjectDetection, DetrConfig, plain),
+    "deformable": (
+        DeformableDetrForObjectDetection, DeformableDetrConfig, {**plain, **deformable}
+    ),
+    "rt_detr": (RTDetrForObjectDetection, RTDetrConfig, {**hybrid, **resnet}),
+    "rt_detr_v2": (RTDetrV2ForObjectDetection, RTDetrV2Config, {**hybrid, **resnet}),
+    "d_fine": (DFineForObjectDetection, DFineConfig, {**hybrid, **fine}),
+    "yolos": (YolosForObjectDetection, YolosConfig, {**vit, "num_labels": 5}),
+}
+build, configure, settings = made[sys.argv[1]]
+model = build(configure(**settings))
+with torch.no_grad():
+    for weight in model.parameters():  # as if it were trained: no two queries are alike
+        weight += 0.1 * torch.randn_like(weight)
+model.save_pretrained("small")
+normal = YolosImageProcessor if sys.argv[1] == "yolos" else DetrImageProcessor
+(RTDetrImageProcessor if "num_denoising" in settings else normal)().save_pretrained("small")
+"""
+TRANSFORMERS: dict[str, Value] = {
+    f"{TASK}.model": "transformers",
+    f"{TASK}.pretrained_name": "small",
+    f"{TASK}.image_size": 64,
+}
+
+
+def make_pretrained(folder: Path, kind: str, given: Mapping[str, Value] = {}) -> Path:
+    """A project for COCO files with a small detector, and the folder of the detector."""
+    project = make_project(folder, "coco", {**TRANSFORMERS, **given})
+    made = run_python(project, ["-c", PRETRAINED, kind])
+    assert made.returncode == 0, made.stderr
+    return project

@@ -1,0 +1,216 @@
+"""Runs what rendered projects hold: scripts on so many processes, and their own tests."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scaffold.answers.catalog import Value
+from support import warm
+from support.files import write_files
+from support.paths import DRIVERS, TORCHVISION
+from support.rendering import render
+
+
+def run_python(
+    folder: Path,
+    arguments: Sequence[str | Path],
+    *,
+    timeout: float = 240,
+    real: bool = False,
+    stdin: str | None = None,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """`python ARGUMENTS` in a folder, with torch imported already unless it is to be `real`.
+
+    The processes compute on the CPU, and reach no network.
+    """
+    given = {**clean_environment(), **OFFLINE, **environment}
+    python = sys.executable if real else warm.python({**given, **SERVER})
+    return subprocess.run(
+        [python, *map(str, arguments)],
+        cwd=folder,
+        env=given,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+
+
+SAY = """
+import json, runpy, sys
+said = []
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = arguments
+    try:
+        runpy.run_path(arguments[0], run_name="__main__")
+        said.append("")
+    except SystemExit as stop:
+        said.append(str(stop))
+print(json.dumps(said))
+"""
+
+
+def said(folder: Path, script: str, *calls: Sequence[str]) -> list[str]:
+    """With what message a script ends, for each of these arguments, all of them in one process.
+
+    It is empty if there is no error.
+    """
+    commands = json.dumps([[script, *map(str, arguments)] for arguments in calls])
+    result = run_python(folder, ["-c", SAY, commands])
+    assert result.returncode == 0, result.stderr
+    messages: list[str] = json.loads(result.stdout.splitlines()[-1])
+    return messages
+
+
+def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run code that has the modules of a project, offline and with a cache of its own."""
+    script = f"import json, data, model, train\nconfig = train.Config()\n{code}"
+    return run_python(folder, ["-c", script], HF_HOME=str(folder / "hf"))
+
+
+def ask(folder: Path, code: str, expression: str) -> Any:
+    """The value of an expression after this code, which has the modules of a project."""
+    result = call(folder, f"{code}\nprint(json.dumps({expression}))")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def make_pretrained(
+    folder: Path, task: str, script: str, kind: str, given: Mapping[str, Value]
+) -> Path:
+    """A project with a small pretrained model, and the model in a folder, which a script makes."""
+    answers: dict[str, Value] = {
+        "project.task": task,
+        f"{task}.model": "pretrained",
+        f"{task}.pretrained_name": "small",
+    }
+    write_files(folder, render({**answers, **given}))
+    made = run_python(folder, ["-c", script, kind])
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def make_drawn(folder: Path, script: str, given: Mapping[str, Value], count: int = 40) -> Path:
+    """A project, and a folder of images, which a script draws."""
+    write_files(folder, render(given))
+    drawn = run_python(folder, ["-c", script, "marks", str(count)])
+    assert drawn.returncode == 0, drawn.stderr
+    return folder
+
+
+OFFLINE = {"ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline", "HF_HUB_OFFLINE": "1"}
+# what is read when modules are imported: all runs have it that are not real
+SERVER = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def start(
+    folder: Path,
+    script: Sequence[str | Path],
+    processes: int,
+    timeout: float = 240,
+    real: bool = False,
+    stdin: str | None = None,
+    **environment: str,
+) -> subprocess.CompletedProcess[str]:
+    """Run a script of a project on so many processes. Without a folder, a run is in runs/latest."""
+    if Path(script[0]).name == "train.py" and not {"--output-dir", "--resume"} & set(script):
+        script = [*script, "--output-dir", keep_earlier(folder)]
+    launcher: list[str] = []
+    if processes > 1:
+        launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    command = [*launcher, *script]
+    return run_python(folder, command, timeout=timeout, real=real, stdin=stdin, **environment)
+
+
+def keep_earlier(folder: Path) -> str:
+    """runs/latest, which is free: what an earlier run wrote is now in another folder of runs."""
+    latest = folder / "runs/latest"
+    if latest.exists():
+        latest.rename(folder / f"runs/earlier_{len(list(latest.parent.iterdir()))}")
+    return "runs/latest"
+
+
+def run_tests(
+    project: Path, *options: str, timeout: float = 3600, real: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """The tests of a project, as its owner would run them."""
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
+    return run_python(project, command, timeout=timeout, real=real)
+
+
+def count_passed(result: subprocess.CompletedProcess[str]) -> int:
+    """How many tests passed, which must be all."""
+    assert result.returncode == 0, result.stdout[-6000:] + result.stderr[-2000:]
+    assert "skipped" not in result.stdout
+    found = re.search(r"(\d+) passed", result.stdout)
+    assert found
+    return int(found[1])
+
+
+def clean_environment() -> dict[str, str]:
+    """That of this process without what would change a run, and with one thread for each process.
+
+    Tests may run beside each other, and more threads than cores would only wait for each other.
+    """
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("ACCELERATE")}
+    paths = [str(TORCHVISION), *filter(None, [kept.get("PYTHONPATH")])]
+    settings = {"OMP_NUM_THREADS": "1", "TORCHDYNAMO_DISABLE": "1"}  # compiling takes long
+    return {**kept, **settings, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def without_times(output: str) -> str:
+    """A log as it is in every run: how long a step takes differs."""
+    return re.sub(r" \| s/step [\d.e+-]+", "", output)
+
+
+def count_processes(output: str) -> int:
+    """How many processes the first line of a run names."""
+    found = re.search(r" \| (\d+) process\(es\) on cpu", output)
+    assert found, output
+    return int(found[1])
+
+
+COUNT_THREADS = """
+from pathlib import Path
+
+def count_threads():
+    names = [path.read_text() for path in Path("/proc/self/task").glob("*/comm")]
+    return sum("gloo" in name for name in names)
+
+def print_threads():
+    print(f"threads {during[0]} {count_threads()}", flush=True)
+
+during = []
+"""
+
+
+def assert_the_group_has_ended(result: subprocess.CompletedProcess[str]) -> None:
+    """That each of 2 processes has printed threads of its group, and none that are left."""
+    assert result.returncode == 0, result.stderr
+    counts = re.findall(r"threads (\d+) (\d+)", result.stdout)
+    assert len(counts) == 2
+    for during, after in counts:
+        assert int(during) > 0
+        assert int(after) == 0
+
+
+def resume_everywhere(
+    files: Mapping[str, str], processes: int, folder: Path, **settings: Value
+) -> int:
+    """How many checkpoints a run was resumed from, each with the same end to the last bit."""
+    project = write_files(folder / "project", files)
+    shutil.copy(DRIVERS / "resume_everywhere.py", project)
+    settings |= {"checkpoint_unit": "steps", "keep_checkpoints": 99, "log_every": 2}
+    result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
+    assert result.returncode == 0, result.stderr
+    facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
+    assert facts["processes"] == processes
+    assert facts["different"] == []
+    return int(facts["points"])

@@ -1,0 +1,328 @@
+"""Audio classification of a user's sounds, and of pretrained models."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.files import write_files
+from support.rendering import render
+from support.training import (
+    count_passed,
+    count_processes,
+    make_pretrained,
+    run_python,
+    run_tests,
+    said,
+    start,
+)
+
+pytestmark = pytest.mark.train
+
+TASK = "audio_classification"
+FILES: dict[str, Value] = {
+    f"{TASK}.dataset": "files",
+    f"{TASK}.path": "calls",
+    f"{TASK}.seconds": 0.4,
+    f"{TASK}.width": 4,
+    "training.num_workers": 0,
+}
+BRIEF = ["--epochs", "1", "--batch-size", "4"]
+# sounds of several lengths, rates, widths and numbers of channels, in a folder for each class
+RECORD = """
+import math, random, struct, sys, wave
+from pathlib import Path
+folder, count = Path(sys.argv[1]), int(sys.argv[2])
+draw = random.Random(0)
+for number in range(count):
+    name = "frog" if number % 2 else "gull"
+    hertz = (400, 1500)[number % 2] * draw.uniform(0.8, 1.2)
+    rate, width, channels = (8000, 16000, 22050)[number % 3], 1 + number % 4, 1 + number % 2
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    data = b""
+    for step in range(int(rate * draw.uniform(0.1, 0.5))):
+        value = math.sin(2 * math.pi * hertz * step / rate) * draw.uniform(0.3, 0.6)
+        whole = int(value * 2 ** (8 * width - 1)) + (128 if width == 1 else 0)
+        data += channels * whole.to_bytes(width, "little", signed=width > 1)
+    with wave.open(str(folder / name / f"{number:03}.wav"), "wb") as file:
+        file.setparams((channels, width, rate, 0, "NONE", ""))
+        file.writeframes(data)
+"""
+WRONG = """
+import shutil, wave
+for name in ("text", "empty", "silent", "cut", "flac", "float", "other"):
+    shutil.copytree("calls", name)
+open("text/gull/000.wav", "w").write("no sound")
+open("empty/gull/000.wav", "w").close()
+with wave.open("silent/gull/000.wav", "wb") as file:
+    file.setparams((1, 2, 8000, 0, "NONE", ""))
+whole = open("calls/gull/000.wav", "rb").read()
+open("cut/gull/000.wav", "wb").write(whole[:-100])
+open("float/gull/000.wav", "wb").write(whole[:20] + bytes([3]) + whole[21:])
+open("flac/gull/x.flac", "w").close()
+shutil.copytree("calls/gull", "lone/gull")
+shutil.copytree("calls/gull", "other/val/owl")
+shutil.copytree("calls", "other/train")
+open("lost.csv", "w").write("file,label\\ncalls/gull/000.wav,gull\\ncalls/gull/x.wav,gull\\n")
+open("semicolon.csv", "w").write("file;label\\ncalls/gull/000.wav;gull\\n")
+open("unnamed.csv", "w").write("file,label\\ncalls/gull/000.wav,\\n")
+open("split.csv", "w").write("file,label,split\\ncalls/gull/000.wav,gull,dev\\n")
+"""
+
+
+def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
+    """A project for sounds of a folder, and the folder."""
+    write_files(folder, render({"project.task": TASK, **FILES, **given}))
+    recorded = run_python(folder, ["-c", RECORD, "calls", str(count)])
+    assert recorded.returncode == 0, recorded.stderr
+    return folder
+
+
+def test_valid_is_validation_data(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {}, count=24)
+    for name, count in (("train", 24), ("valid", 6), ("test", 4)):
+        recorded = run_python(project, ["-c", RECORD, f"splits/{name}", str(count)])
+        assert recorded.returncode == 0, recorded.stderr
+    code = "import data, train; print(*map(len, data.load_clips(train.Config(path='splits'))))"
+    counted = run_python(project, ["-c", code])
+    assert counted.stdout == "24 6 4\n", counted.stderr
+
+
+def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. Each file that is predicted has its row."""
+    project = make_project(tmp_path, {})
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "sounds are longer than --seconds: the rest is cut" in trained.stdout
+    assert json.loads((project / "runs/latest/classes.json").read_text()) == ["frog", "gull"]
+    asked = run_python(project, ["predict.py", "calls/frog/001.wav", "calls/gull"])
+    assert asked.returncode == 0, asked.stderr
+    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    assert len(rows) == 21
+    for row in rows:
+        chances = {name: float(row[f"p_{name}"]) for name in ("frog", "gull")}
+        assert sum(chances.values()) == pytest.approx(1)
+        assert row["label"] == max(chances, key=chances.__getitem__)
+    assert run_python(project, ["-c", WRONG]).returncode == 0
+    first = "gull/000.wav can't be read as WAV: "
+    expected = {
+        "text": f"text/{first}file does not start with RIFF id.",
+        "empty": f"empty/{first}it is cut off.",
+        "silent": f"silent/{first}it has no samples.",
+        "cut": f"cut/{first}it is cut off.",
+        "float": f"float/{first}unknown format: 3. Choose soundfile as the reader",
+        "lone": "lone has one class, gull: a classifier needs two.",
+        "flac": "flac/gull/x.flac can't be read: choose soundfile as the reader, or convert it",
+        "other": "other/val/owl/000.wav has a class without training data.",
+        "nowhere": "nowhere is not a folder: set --path to the one with the sounds, or",
+        "tests": "tests has no sounds to train on. Files end in .wav, .wave.",
+        "lost.csv": "lost.csv, row 2: calls/gull/x.wav can't be read as WAV: ",
+        "semicolon.csv": "semicolon.csv has ';' between its columns",
+        "unnamed.csv": "unnamed.csv, row 1 has no label. Columns: file,label[,split].",
+        "split.csv": "split.csv, row 1: split is train, val, test, not 'dev'.",
+    }
+    calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
+    for message, beginning in zip(
+        said(project, "train.py", *calls), expected.values(), strict=True
+    ):
+        assert message.startswith(beginning)
+    assert not (project / "runs/other").exists()
+    [message] = said(project, "predict.py", ["text/gull/000.wav"])
+    assert message == expected["text"]
+
+
+FLAC = """
+import soundfile, sys
+from pathlib import Path
+for path in sorted(Path("calls").rglob("*.wav")):
+    sound, rate = soundfile.read(path)
+    soundfile.write(path.with_suffix(".flac"), sound, rate, subtype="PCM_16")
+    path.unlink()
+Path("calls/gull/bad.flac").write_bytes(b"fLaC")
+"""
+
+
+@pytest.mark.sweep
+def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
+    """As the same numbers that WAV has. A wrong file is named before training."""
+    project = make_project(tmp_path, {f"{TASK}.reader": "soundfile"})
+    assert "soundfile>=" in (project / "pyproject.toml").read_text()
+    assert run_python(project, ["-c", FLAC]).returncode == 0
+    [message] = said(project, "train.py", BRIEF)
+    assert message.startswith("calls/gull/bad.flac can't be read: ")
+    (project / "calls/gull/bad.flac").unlink()
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+
+
+REFERENCE = """
+import numpy as np
+import torch
+from math import pi
+from scipy.signal import resample_poly
+from transformers.audio_utils import mel_filter_bank, spectrogram, window_function
+from audio import log_mel, mel_bands, resample
+
+draw = torch.Generator().manual_seed(0)
+for old, new, up, down in ((48000, 16000, 1, 3), (44100, 16000, 160, 441), (8000, 16000, 2, 1)):
+    # noise below 3 kHz, which both filters keep
+    smooth = np.fft.rfft(torch.randn(old, generator=draw).numpy())
+    smooth[3000:] = 0
+    sound = torch.from_numpy(np.fft.irfft(smooth)).float()
+    found = resample(sound, old, new).numpy()
+    expected = resample_poly(sound.numpy(), up, down, window=("kaiser", 8.0))
+    assert len(found) == len(expected) == new
+    inner = slice(500, -500)
+    assert np.abs(found - expected)[inner].max() < 3e-3 * np.abs(expected).max()
+
+for rate, mels in ((16000, 64), (16000, 80), (8000, 40), (22050, 64)):
+    sound = torch.randn(rate + 123, generator=draw)
+    size = round(0.025 * rate)
+    settings = {"num_frequency_bins": size // 2 + 1, "num_mel_filters": mels}
+    settings |= {"min_frequency": 0.0, "max_frequency": rate / 2, "sampling_rate": rate}
+    bands = mel_filter_bank(**settings, norm=None, mel_scale="htk")
+    np.testing.assert_allclose(mel_bands(rate, size, mels).numpy(), bands, atol=2e-4)
+    expected = spectrogram(
+        sound.numpy().astype(np.float64),
+        window_function(size, "hann"),
+        frame_length=size,
+        hop_length=round(0.01 * rate),
+        fft_length=size,
+        power=2.0,
+        pad_mode="constant",
+        mel_filters=bands,
+        mel_floor=1e-10,
+        log_mel=None,
+    ).T
+    np.testing.assert_allclose(log_mel(sound, rate, mels).exp().numpy(), expected, rtol=1e-3)
+print("equal")
+"""
+
+
+@pytest.mark.sweep
+def test_resampling_and_spectrograms_are_those_of_other_libraries(tmp_path: Path) -> None:
+    """SciPy's polyphase filter, and Transformers' spectrograms, which are those of librosa."""
+    project = write_files(tmp_path, render({"project.task": TASK}))
+    result = run_python(project, ["-c", REFERENCE])
+    assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr
+
+
+EXACT = """
+import json
+import torch
+from data import build_loaders
+from predict import load
+from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix
+config, model = load()
+accuracy = MulticlassAccuracy(2, average="micro")
+confusion = MulticlassConfusionMatrix(2)
+with torch.no_grad():
+    for inputs, lengths, labels in build_loaders(config)[2]:
+        for metric in (accuracy, confusion):
+            metric.update(model(inputs, lengths).argmax(dim=1), labels)
+print(json.dumps([float(accuracy.compute()), confusion.compute().tolist()]))
+"""
+
+
+@pytest.mark.sweep
+def test_metrics_are_those_of_torchmetrics_on_any_processes(tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of a number of sounds that none of them divides."""
+    project = make_project(tmp_path, {"features.evaluate.enabled": True})
+    recorded = run_python(project, ["-c", RECORD, "calls/test", "37"])
+    assert recorded.returncode == 0, recorded.stderr
+    trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    result = run_python(project, ["-c", EXACT])
+    assert result.returncode == 0, result.stderr
+    accuracy, confusion = json.loads(result.stdout.splitlines()[-1])
+    assert sum(map(sum, confusion)) == 37
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        folder = project / "runs/latest/evaluation/test"
+        report = json.loads((folder / "metrics.json").read_text())
+        assert report["test_accuracy"]["value"] == pytest.approx(accuracy, rel=1e-6)
+        rows = list(csv.DictReader((folder / "confusion.csv").read_text().splitlines()))
+        assert [[int(row["frog"]), int(row["gull"])] for row in rows] == confusion
+        assert (folder / "confusion.png").stat().st_size
+
+
+# small models with random weights, as they would come from the Hub
+PRETRAINED = """
+import sys
+from transformers import (
+    ASTConfig, ASTFeatureExtractor, ASTForAudioClassification, Wav2Vec2Config,
+    Wav2Vec2FeatureExtractor, Wav2Vec2Model, WhisperConfig, WhisperFeatureExtractor, WhisperModel,
+)
+small = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+small["intermediate_size"] = 24
+conv = {"conv_dim": (16, 16), "conv_kernel": (10, 8), "conv_stride": (20, 16)}
+conv |= {"num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 2}
+conv |= {"num_feat_extract_layers": 2, "classifier_proj_size": 8}
+whisper = {"d_model": 16, "encoder_layers": 2, "encoder_attention_heads": 2, "decoder_layers": 1}
+whisper |= {"encoder_ffn_dim": 24, "decoder_attention_heads": 2, "decoder_ffn_dim": 24}
+whisper |= {"num_mel_bins": 16, "max_source_positions": 50, "vocab_size": 20}
+whisper |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
+made = {
+    "wav2vec2": (Wav2Vec2Model(Wav2Vec2Config(**small, **conv)), Wav2Vec2FeatureExtractor()),
+    "wav2vec2-layer": (
+        Wav2Vec2Model(Wav2Vec2Config(**small, **conv, feat_extract_norm="layer")),
+        Wav2Vec2FeatureExtractor(return_attention_mask=True),
+    ),
+    "ast": (
+        ASTForAudioClassification(ASTConfig(**small, max_length=64, num_mel_bins=32, num_labels=9)),
+        ASTFeatureExtractor(max_length=64, num_mel_bins=32),
+    ),
+    "whisper": (
+        WhisperModel(WhisperConfig(**whisper)),
+        WhisperFeatureExtractor(feature_size=16, chunk_length=1),
+    ),
+}
+for part in made[sys.argv[1]]:
+    part.save_pretrained("small")
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["wav2vec2", "wav2vec2-layer", "ast", "whisper"])
+def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
+    """It trains on 1 and 2 processes, and predicts with its own weights."""
+    project = make_pretrained(tmp_path, TASK, PRETRAINED, kind, {})
+    brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
+    for processes in (1, 2):
+        trained = start(project, brief, processes)
+        assert trained.returncode == 0, trained.stderr
+        assert count_processes(trained.stdout) == processes
+    recorded = run_python(project, ["-c", RECORD, "calls", "4"])
+    assert recorded.returncode == 0, recorded.stderr
+    asked = run_python(project, ["predict.py", "calls"])
+    assert asked.returncode == 0, asked.stderr
+    assert len(asked.stdout.splitlines()) == 5
+    [message] = said(project, "train.py", ["--pretrained-name", "nothing"])
+    assert message.startswith("The feature extractor of 'nothing' can't be loaded: ")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("wav2vec2", {}),
+        ("wav2vec2-layer", {"features.lora.enabled": True}),
+        ("ast", {"features.lora.enabled": True, "features.evaluate.enabled": True}),
+    ],
+    ids=str,
+)
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    kind: str, given: dict[str, Value], tmp_path: Path
+) -> None:
+    assert count_passed(run_tests(make_pretrained(tmp_path, TASK, PRETRAINED, kind, given))) >= 20
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("reader", ["wave", "soundfile"])
+def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: Path) -> None:
+    project = make_project(tmp_path, {f"{TASK}.reader": reader})
+    assert count_passed(run_tests(project)) >= 30

@@ -1,0 +1,676 @@
+"""What people's files hold, in every task that reads such files: right, or refused with the place.
+
+GRID is the table of kinds and tasks. A section for each kind of file follows, with the details.
+"""
+
+import importlib
+import json
+import re
+import runpy
+import shutil
+import sys
+import wave
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from support.files import write_files
+from support.paths import TEMPLATES
+from support.rendering import render
+from support.training import TORCHVISION
+
+pytestmark = pytest.mark.train
+
+
+class Project:
+    """The modules of a rendered project, imported in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __getattr__(self, name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    def config(self, **changes: object) -> Any:
+        for function in vars(self.data).values():
+            getattr(function, "cache_clear", lambda: None)()  # files may have changed
+        return self.train.Config(**changes)
+
+    def read(self, **changes: object) -> list[Any]:
+        """Training, validation and test data."""
+        return list(self.data.build_datasets(self.config(**changes)))
+
+    def refusal(self, **changes: object) -> str:
+        """What is said of data that can't be used."""
+        with pytest.raises(SystemExit) as stopped:
+            self.read(**changes)
+        return str(stopped.value)
+
+
+@cache
+def declare_operators() -> None:
+    """Lets torchvision be imported beside a torch for the CPU."""
+    runpy.run_path(str(TORCHVISION / "sitecustomize.py"))
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Renders a project of a task into the folder, which becomes the current one."""
+    monkeypatch.chdir(tmp_path)
+    declare_operators()
+    before = {*sys.modules}
+
+    def render_project(task: str, **options: object) -> Project:
+        answers = {f"{task}.{name}": value for name, value in options.items() if "." not in name}
+        more = {name: value for name, value in options.items() if "." in name}
+        files = render({"project.task": task, **answers, **more})
+        write_files(tmp_path, files)
+        forget(before)
+        monkeypatch.syspath_prepend(tmp_path)
+        return Project(tmp_path)
+
+    yield render_project
+    forget(before)
+
+
+def forget(before: set[str]) -> None:
+    """Modules of an earlier project: the next one has others of the same names."""
+    for name in {*sys.modules} - before:
+        file = getattr(sys.modules[name], "__file__", None) or ""
+        if Path(file).parent == Path.cwd():
+            del sys.modules[name]
+
+
+def write(name: str, *lines: str) -> str:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return name
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+TABLES = {"dataset": "csv"}
+DEPARTMENTS = ["01", "02", "03", "2A", "2B"]
+
+
+def table_of(head: str, *rows: str, name: str = "table.csv") -> str:
+    return write(name, head, *rows)
+
+
+def numbered(count: int = 60) -> list[str]:
+    """Rows of x and its target, which follows from it."""
+    return [f"{row % 7},{'high' if row % 7 > 3 else 'low'}" for row in range(count)]
+
+
+def test_a_code_stays_a_code_in_a_file_that_happens_to_have_only_numbers(project):
+    made = project("tabular_classification", **TABLES)
+    rows = [
+        f"{DEPARTMENTS[row % 5]},{row},{'high' if row % 5 in (0, 3) else 'low'}"
+        for row in range(60)
+    ]
+    table_of("department,x,target", *rows)
+    table_of("department,x,target", *[row for row in rows if row[0] == "0"], name="some.csv")
+    columns = made.data.fit_columns(made.config())
+    assert columns.categories == {"department": DEPARTMENTS} and [*columns.medians] == ["x"]
+    for config in (made.config(val_path="some.csv"), made.config(test_path="some.csv")):
+        assert made.data.fit_columns(config).categories == {"department": DEPARTMENTS}
+    some = made.data.read_file("some.csv")
+    first = columns.transform(some)[:, 1:]
+    assert first.sum(dim=1).tolist() == [1.0] * len(some)
+    assert columns.find_unknown(some) == []
+    made.data.read_file(table_of("department,x", "1,0", "01,0", name="new.csv"))
+    [line] = columns.find_unknown(made.data.read_file("new.csv"))
+    assert line.startswith("new.csv, row 1: department is '1', which no training row has, as in 1")
+
+
+def test_an_empty_cell_does_not_change_the_others(project):
+    made = project("tabular_classification", **TABLES)
+    rows = [
+        f"{'123x'[row % 4]},{row},{'high' if row % 4 in (0, 3) else 'low'}" for row in range(60)
+    ]
+    table_of("grade,x,target", *rows)
+    columns = made.data.fit_columns(made.config())
+    table_of("grade,x", "1,5", "2,5", name="a.csv")
+    table_of("grade,x", "1,5", "2,5", ",5", name="b.csv")
+    one, other = (columns.transform(made.data.read_file(name)) for name in ("a.csv", "b.csv"))
+    assert one.tolist() == other[:2].tolist() and one[:, 1:].sum().item() == 2
+    assert other[2].tolist() == [5, 0, 0, 0, 0]
+
+
+def test_parquet_files_have_the_same_categories(project):
+    pd = pytest.importorskip("pandas")
+    made = project("tabular_classification", dataset="parquet", path="table.parquet")
+    codes = pd.DataFrame({"code": [*"123x"] * 15, "x": range(60), "target": ["a", "b"] * 30})
+    codes.to_parquet("table.parquet")
+    columns = made.data.fit_columns(made.config())
+    assert columns.categories == {"code": ["1", "2", "3", "x"]}
+    pd.DataFrame({"code": [1, 2, None], "x": [0, 0, 0]}).to_parquet("floats.parquet")
+    pd.DataFrame({"code": [1, 2], "x": [0, 0]}).to_parquet("whole.parquet")
+    pd.DataFrame({"code": ["1", "2"], "x": ["0", "0"]}).to_parquet("texts.parquet")
+    for name, rows in (("floats", 3), ("whole", 2), ("texts", 2)):
+        table = made.data.read_file(f"{name}.parquet")
+        assert columns.transform(table)[:2].tolist() == [[0, 1, 0, 0, 0], [0, 0, 1, 0, 0]]
+        assert len(table) == rows and not columns.find_unknown(table)
+
+
+def test_only_an_empty_cell_is_missing(project):
+    made = project("tabular_classification", **TABLES)
+    names = ["None", "Insomnia", "NA", "nan", "null"]
+    rows = [f"{['NA', 'EU', 'None'][row % 3]},{row},{names[row % 5]}" for row in range(60)]
+    table_of("continent,x,target", *rows)
+    columns = made.data.fit_columns(made.config())
+    assert columns.classes == sorted(names)
+    assert columns.categories == {"continent": ["EU", "NA", "None"]}
+    table_of("x,target", *numbered(), ",low")
+    assert made.data.fit_columns(made.config()).empty in (["x"], [])  # by the split
+    table_of("x,target", *numbered(), "3,")
+    assert made.refusal().startswith("table.csv, row 61 has no target, as 1 row(s) in all")
+
+
+@pytest.mark.parametrize("word", ["NA", "nan", "None", "?", "-", "NULL"])
+def test_a_word_for_nothing_among_numbers_is_asked_about(project, word):
+    """The advice is to leave the cell empty: then it is missing, and the column has numbers."""
+    made = project("tabular_classification", **TABLES)
+    rows = numbered()
+    table_of("x,target", *[row.replace("5,", f"{word},") for row in rows])
+    said = made.refusal()
+    assert f"x is '{word}' among numbers" in said and "leave the cell empty" in said
+    table_of("x,target", *[row.replace("5,", ",") for row in rows])
+    columns = made.data.fit_columns(made.config())
+    assert [*columns.medians] == ["x"] and columns.empty == ["x"] and not columns.categories
+    new = made.data.read_file(table_of("x", "1", word, name="new.csv"))
+    with pytest.raises(SystemExit, match=r"^new.csv, row 2: x is .* and not a finite number"):
+        columns.transform(new)
+
+
+def test_numbers_with_a_decimal_comma_are_refused(project):
+    made = project("tabular_regression", **TABLES)
+    table_of("rooms,target", *[f'"{row % 4},5",{row}' for row in range(60)])
+    said = made.refusal()
+    assert "rooms is '" in said and "write numbers as in 2.5" in said
+    table_of("rooms,target", *[f"{row % 4}.5,{row}" for row in range(60)])
+    assert [*made.data.fit_columns(made.config()).medians] == ["rooms"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        ("1,low,", "row 61 has 3 cells, and the first line names 2 columns"),
+        ("1", "row 61 has 1 cells"),
+        ("1,low,3", "row 61 has 3 cells"),
+    ],
+)
+def test_rows_of_other_lengths_are_named(project, bad, said):
+    made = project("tabular_classification", **TABLES)
+    table_of("x,target", *numbered(), bad)
+    assert f"table.csv, {said}" in made.refusal()
+    table_of("x,target", *numbered(), "1,low")
+    assert sum(map(len, made.read())) == 61
+
+
+def test_a_comma_at_the_end_of_each_row_never_shifts_columns(project):
+    """Neither with the message nor after its advice is another column the target."""
+    made = project("tabular_classification", **TABLES)
+    rows = [f"{label},{x},0.5," for x, label in (row.split(",") for row in numbered())]
+    table_of("target,x,other", *rows)
+    for config in ({}, {"drop_columns": "other"}):
+        assert "row 1 has 4 cells" in made.refusal(**config)
+    table_of("target,x,other,", *rows)
+    assert "Set --drop-columns Unnamed: 3" in made.refusal()
+    columns = made.data.fit_columns(made.config(drop_columns="Unnamed: 3"))
+    assert [*columns.medians] == ["x", "other"] and columns.classes == ["high", "low"]
+    table_of("target,x,other", *[row[:-1] for row in rows])
+    assert [*made.data.fit_columns(made.config()).medians] == ["x", "other"]
+
+
+def test_headers_that_name_too_little_are_refused(project):
+    made = project("tabular_classification", **TABLES)
+    table_of("x,target,target", *[f"{row},a" for row in numbered()])
+    assert "two columns 'target': rename one" in made.refusal()
+    table_of("x;target", *[row.replace(",", ";") for row in numbered()])
+    assert "';' between its columns: write commas" in made.refusal()
+
+
+@pytest.mark.parametrize("task", ["tabular_classification", "tabular_regression"])
+@pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity", "1e400"])
+def test_infinite_cells_are_refused_with_their_row(project, task, cell):
+    made = project(task, **TABLES)
+    classes = task == "tabular_classification"
+    rows = [f"{row},{row % 2}" for row in range(60)]
+    table_of("x,target", *[row.replace("30,", f"{cell},") for row in rows])
+    assert made.refusal().startswith(f"table.csv, row 31: x is '{cell}', and not a finite number")
+    table_of("x,target", *rows)
+    columns = made.data.fit_columns(made.config())
+    new = made.data.read_file(table_of("x", "1", cell, name="new.csv"))
+    with pytest.raises(SystemExit, match=r"^new.csv, row 2: x is"):
+        columns.transform(new)
+    if not classes:
+        table_of("x,target", *rows[:30], f"3,{cell}", *rows[30:])
+        assert made.refusal().startswith(f"table.csv, row 31: target is '{cell}'")
+
+
+def test_unix_times_within_a_minute_stay_apart(project):
+    torch = pytest.importorskip("torch")
+    made = project("tabular_regression", **TABLES)
+    for start, step in ((1_700_000_000, 1), (1_700_000_000_000, 60), (1.7e9, 0.25)):
+        times = [start + step * row for row in range(60)]
+        table_of("time,target", *[f"{time},{row}" for row, time in enumerate(times)])
+        rows = torch.cat([part[:][0] for part in made.read()])[:, 0]
+        assert len(rows.unique()) == 60
+        assert (rows.sort().values.diff() == step).all()
+        saved = made.columns.Columns
+        columns = made.data.fit_columns(made.config())
+        columns.save("run")
+        assert saved.load("run") == columns and [*columns.starts] == ["time"]
+
+
+def test_classes_that_only_another_file_has_are_refused(project):
+    made = project("tabular_classification", test_path="test.csv", **TABLES)
+    rows = [
+        f"{row}, {'?' if row % 2 else 'Private'}, {'>50K' if row > 30 else '<=50K'}"
+        for row in range(60)
+    ]
+    table_of("age,workclass,target", *rows)
+    table_of("age,workclass,target", *[f"{row}." for row in rows], name="test.csv")
+    said = made.refusal()
+    assert said.startswith("test.csv, row 1 has the target '<=50K.'. The training data has <=50K, ")
+    table_of("age,workclass,target", *rows, name="test.csv")
+    columns = made.data.fit_columns(made.config())
+    assert columns.classes == ["<=50K", ">50K"], "without leading spaces"
+    assert columns.categories == {"workclass": ["?", "Private"]}
+
+
+@pytest.mark.parametrize(("train", "other"), [("1", "1.0"), ("a", "A"), ("01", "1")])
+def test_labels_that_are_written_in_another_way_are_refused(project, train, other):
+    made = project("tabular_classification", val_path="val.csv", **TABLES)
+    table_of("x,target", *[f"{row},{train if row % 2 else 'b'}" for row in range(60)])
+    table_of("x,target", f"1,{other}", name="val.csv")
+    assert f"val.csv, row 1 has the target '{other}'" in made.refusal()
+
+
+def test_samples_of_scikit_learn_take_finite_numbers_only(project):
+    made = project("tabular_regression")
+    [names] = [made.predict.load_diabetes().feature_names]
+    for cell in ("inf", "nan", ""):
+        write("new.csv", ",".join(names), ",".join(["1"] * 9 + [cell]))
+        with pytest.raises(SystemExit, match=r"new.csv, row 1"):
+            made.predict.read_inputs(SimpleNamespace(), ["new.csv"])
+
+
+# --- images ---------------------------------------------------------------------------------------
+
+
+def draw(name: str, size: tuple[int, int] = (32, 32), seed: int = 0) -> str:
+    """A picture of noise, other than those of other seeds."""
+    np = pytest.importorskip("numpy")
+    image = pytest.importorskip("PIL.Image")
+    width, height = size
+    pixels = np.random.default_rng(seed).integers(0, 255, (height, width, 3), dtype=np.uint8)
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.fromarray(pixels).save(path)
+    return name
+
+
+@pytest.fixture
+def ghostscript(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The EPS files for which Pillow would start Ghostscript."""
+    plugin = pytest.importorskip("PIL.EpsImagePlugin")
+    started: list[str] = []
+    monkeypatch.setattr(plugin, "Ghostscript", lambda *given, **more: started.append("gs"))
+    return started
+
+
+EPS = "%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 32 32\n%%EndComments\nshowpage\n%%EOF"
+
+
+def test_an_image_that_is_eps_inside_starts_no_other_program(project, ghostscript):
+    pillow = pytest.importorskip("PIL.Image")
+    write("a.png", EPS)
+    with pytest.raises((OSError, AssertionError, AttributeError)), pillow.open("a.png") as picture:
+        picture.load()
+    assert ghostscript == ["gs"], "Pillow alone would start it"
+    made = project("image_classification", dataset="image_folder")
+    with pytest.raises(OSError, match="can't be read as an image"):
+        made.data.read_image("a.png", lambda picture: picture.load())
+    with pytest.raises(SystemExit, match="can't be read as an image"):
+        made.data.check_images([Path("a.png")])
+    assert ghostscript == ["gs"]
+
+
+def test_all_templates_say_which_images_they_open():
+    """Pictures that the project itself has drawn are opened as they are."""
+    opened = {}
+    for path in (TEMPLATES / "lib", TEMPLATES / "shared", TEMPLATES / "tasks"):
+        for file in path.rglob("*.py"):
+            calls = re.findall(r"Image\.open\(([^\n]*)", file.read_text())
+            if calls and "tests" not in file.parts and file.name not in ("app.py", "tests.py"):
+                opened[file] = calls
+    assert len(opened) > 6
+    for file, calls in opened.items():
+        assert all("formats=FORMATS" in call for call in calls), file
+
+
+def test_a_yaml_file_that_grows_is_refused_before_it_does(project):
+    made = project("object_detection", dataset="yolo")
+    write("data/objects/images/a.txt")
+    lists = [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise("abcdefghij")]
+    write("data/objects/data.yaml", "a: &a [x, x]", *lists, "names: *j")
+    assert "data.yaml has an alias, as in *name: write" in made.refusal(path="data/objects")
+    write("data/objects/data.yaml", "[" * 5000)
+    assert "data.yaml is not YAML" in made.refusal(path="data/objects")
+    write("data/objects/data.yaml", "names: [" + "x," * 600_000 + "]")
+    assert "1,200,0" in made.refusal(path="data/objects")
+
+
+# --- folders that are no classes, and files in two places -----------------------------------------
+
+
+def tone(name: str, pitch: int = 300, samples: int = 1600) -> str:
+    """A WAV file of 16 bits at 16 kHz."""
+    np = pytest.importorskip("numpy")
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(name, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16000)
+        sound = 10_000 * np.sin(2 * np.pi * pitch * np.arange(samples) / 16000)
+        file.writeframes(sound.astype("<i2").tobytes())
+    return name
+
+
+CLASSES = [
+    ("image_classification", {"dataset": "image_folder", "path": "d"}, "png", draw),
+    ("audio_classification", {"dataset": "files", "path": "d"}, "wav", tone),
+]
+
+
+def fill(folder: str, count: int, suffix: str, make: Callable[..., str]) -> None:
+    for number in range(count):
+        for name in ("a", "b"):
+            make(f"{folder}/{name}/{number}.{suffix}")
+
+
+@pytest.mark.parametrize(("task", "options", "suffix", "make"), CLASSES)
+def test_folders_of_splits_are_no_classes(project, task, options, suffix, make):
+    made = project(task, **options)
+    for names in (
+        ("Training", "", "Testing"),
+        ("Train", "Valid", "Test"),
+        ("train", "dev", "test"),
+    ):
+        shutil.rmtree("d", ignore_errors=True)
+        for name, count in zip(names, (9, 2, 3), strict=True):
+            if name:
+                fill(f"d/{name}", count, suffix, make)
+        lengths = [len(part) for part in made.read()]
+        assert lengths == ([18, 4, 6] if names[1] else [17, 1, 6]), names
+        assert made.data.class_names(made.config()) == ["a", "b"]
+    shutil.rmtree("d")
+    fill("d/2024", 6, suffix, make)
+    fill("d/2025", 6, suffix, make)
+    said = made.refusal()
+    assert "d has the folders 2024, 2025, and each of them a, b: which are the classes?" in said
+    assert [len(part) for part in made.read(path="d/2024")] == [10, 1, 1], "one folder of classes"
+    Path("d/2024").rename("d/train")
+    Path("d/2025").rename("d/test")
+    assert [len(part) for part in made.read()] == [11, 1, 12], "or named as splits"
+
+
+@pytest.mark.parametrize(("task", "options", "suffix", "make"), CLASSES)
+def test_hidden_folders_are_no_classes(project, task, options, suffix, make):
+    made = project(task, **options)
+    fill("d", 6, suffix, make)
+    make(f"d/.ipynb_checkpoints/0-checkpoint.{suffix}")
+    make(f"d/a/.ipynb_checkpoints/0-checkpoint.{suffix}")
+    write(f"d/a/._0.{suffix}", "Mac OS X")
+    write(f"d/__MACOSX/a/._0.{suffix}", "Mac OS X")
+    assert sum(len(part) for part in made.read()) == 12
+    assert made.data.class_names(made.config()) == ["a", "b"]
+
+
+def test_images_without_classes_leave_hidden_ones_out(project):
+    made = project("autoencoder", dataset="image_folder", path="d")
+    for number in range(12):
+        draw(f"d/Train/{number}.png", seed=number)
+    draw("d/Train/.ipynb_checkpoints/0.png")
+    draw("d/Testing/0.png", seed=99)
+    assert [len(part) for part in made.read()] == [11, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (["", "dog"], "t.csv, row 1 has no label: leave the row out"),
+        (["cat", " cat", "dog"], ""),
+        (["NA", "None", "nan"], ""),
+        (["01", "1", "10"], ""),
+    ],
+)
+def test_labels_of_a_table_of_images(project, labels, said):
+    made = project("image_classification", dataset="csv", table="t.csv")
+    rows = [f"{draw(f'p/{n}.png', seed=n)},{labels[n % len(labels)]}" for n in range(12)]
+    write("t.csv", "image,label", *rows)
+    if said:
+        assert said in made.refusal()
+        write("t.csv", "image,label", *[row for row in rows if not row.endswith(",")], *[])
+        assert "one class" in made.refusal() or "too few" in made.refusal()
+        return
+    assert sum(len(part) for part in made.read()) == 12
+    assert made.data.class_names(made.config()) == sorted({label.strip() for label in labels})
+
+
+def test_an_image_is_in_one_row_of_all_tables(project):
+    made = project("image_classification", dataset="csv", table="t.csv")
+    rows = [f"{draw(f'p/{n}.png', seed=n)},{'ab'[n % 2]}" for n in range(12)]
+    write("t.csv", "image,label", *rows, "p/../p/0.png,b")
+    said = made.refusal()
+    assert said.startswith("t.csv, row 13 has p/../p/0.png, and so has t.csv, row 1: keep one")
+    write("t.csv", "image,label", *rows)
+    write("test.csv", "image,label", "p/0.png,a")
+    assert "test.csv, row 1 has p/0.png, and so has t.csv, row 1" in made.refusal(
+        test_table="test.csv"
+    )
+    write("test.csv", "image,label", f"{draw('p/99.png', seed=99)},A")
+    assert "test.csv, row 1 has the label 'A'. t.csv has a, b" in made.refusal(
+        test_table="test.csv"
+    )
+    write("test.csv", "image,label", "p/99.png,a,")
+    assert "test.csv, row 1 has 3 cells" in made.refusal(test_table="test.csv")
+    write("test.csv", "image,label", "p/99.png,a")
+    assert [len(part) for part in made.read(test_table="test.csv")] == [11, 1, 1]
+
+
+def test_a_sound_is_in_one_row(project):
+    made = project("audio_classification", dataset="files", path="t.csv")
+    rows = [f"{tone(f's/{n}.wav')},{'ab'[n % 2]}" for n in range(12)]
+    write("t.csv", "file,label", *rows, "s/0.wav,a")
+    assert "t.csv, row 13 has s/0.wav, and so has t.csv, row 1" in made.refusal()
+    write("t.csv", "file,label", *rows[:-1], "s/11.wav, b")
+    assert sum(len(part) for part in made.read()) == 12
+    assert made.data.class_names(made.config()) == ["a", "b"], "without the space"
+
+
+# --- annotations ----------------------------------------------------------------------------------
+
+
+def coco(**changes: Any) -> dict[str, Any]:
+    """A COCO file of 12 images, 64 x 48 pixels, with a box in each."""
+    for number in range(12):
+        draw(f"d/{number}.png", (64, 48), number)
+    names = [{"id": 1, "name": "cup"}, {"id": 2, "name": "ball"}]
+    images = [{"id": n, "file_name": f"{n}.png", "width": 64, "height": 48} for n in range(12)]
+    boxes = [
+        {"id": n, "image_id": n, "category_id": 1 + n % 2, "bbox": [4, 5, 20, 10], "iscrowd": 0}
+        for n in range(12)
+    ]
+    content = {"images": images, "annotations": boxes, "categories": names, **changes}
+    write("d/_annotations.coco.json", json.dumps(content))
+    return content
+
+
+def test_an_image_under_two_ids_is_refused_with_both(project):
+    made = project("object_detection", dataset="coco", path="d")
+    content = coco()
+    assert [len(part) for part in made.read()] == [10, 1, 1]
+    again = [{**row, "id": 100 + row["id"]} for row in content["images"][:3]]
+    coco(images=[*content["images"], *again])
+    said = made.refusal()
+    assert "the image 100 has d/0.png, and so has " in said and "the image 0: keep one" in said
+
+
+def test_boxes_from_0_to_1_are_not_pixels(project):
+    made = project("object_detection", dataset="coco", path="d")
+    boxes = coco()["annotations"]
+    shares = [{**row, "bbox": [4 / 64, 5 / 48, 20 / 64, 10 / 48]} for row in boxes]
+    coco(annotations=shares)
+    assert "is within one pixel: it is in pixels, not from 0 to 1" in made.refusal()
+    pixels = [{**row, "bbox": [4 / 64 * 64, 5, 20, 10]} for row in shares]
+    coco(annotations=pixels)
+    assert made.read()[0].rows[0].boxes == [[4, 5, 24, 15]]
+
+
+def voc(filename: str = "{}.png", count: int = 12) -> None:
+    box = "<bndbox><xmin>5</xmin><ymin>6</ymin><xmax>24</xmax><ymax>15</ymax></bndbox>"
+    for number in range(count):
+        draw(f"d/JPEGImages/{number}.png", (64, 48), number)
+        write(
+            f"d/Annotations/{number}.xml",
+            f"<annotation><filename>{filename.format(number)}</filename><object>"
+            f"<name>{'cup' if number % 2 else 'ball'}</name>{box}</object></annotation>",
+        )
+
+
+def test_an_image_of_many_xml_files_is_refused_with_both(project):
+    made = project("object_detection", dataset="voc", path="d")
+    voc()
+    write("d/Annotations/._0.xml", "Mac OS X")
+    assert [len(part) for part in made.read()] == [10, 1, 1]
+    voc(filename="0.png")
+    said = made.refusal()
+    assert "1.xml has d/JPEGImages/0.png, and so has d/Annotations/0.xml: keep one" in said
+
+
+# --- sounds ---------------------------------------------------------------------------------------
+
+
+def patch(name: str, size: int) -> None:
+    """Another size of the data in the header of a WAV file."""
+    content = bytearray(Path(name).read_bytes())
+    at = content.index(b"data") + 4
+    content[at : at + 4] = content[4:8] = size.to_bytes(4, "little")
+    Path(name).write_bytes(content)
+
+
+@pytest.mark.parametrize("reader", ["wave", "soundfile"])
+@pytest.mark.parametrize("size", [0xFFFFFFFF, 0x7FFFFFFF])
+def test_a_sound_from_a_pipe_has_the_length_that_it_has(project, reader, size):
+    if reader == "soundfile":
+        pytest.importorskip("soundfile")
+    made = project("audio_classification", dataset="files", reader=reader, path="d")
+    fill("d", 6, "wav", tone)
+    whole = made.audio.read_sound(Path("d/a/0.wav"), 16000)
+    patch("d/a/0.wav", size)
+    assert made.audio.read_sound(Path("d/a/0.wav"), 16000).tolist() == whole.tolist()
+    assert made.audio.measure_sound(Path("d/a/0.wav")) == 0.1
+    assert sum(len(part) for part in made.read()) == 12
+
+
+@pytest.mark.parametrize("reader", ["wave", "soundfile"])
+def test_a_sound_that_is_cut_off_is_refused_before_training(project, reader):
+    if reader == "soundfile":
+        pytest.importorskip("soundfile")
+    made = project("audio_classification", dataset="files", reader=reader, path="d")
+    fill("d", 6, "wav", tone)
+    for cut in (1, 2, 101):
+        content = Path(tone("d/a/0.wav")).read_bytes()
+        Path("d/a/0.wav").write_bytes(content[:-cut])
+        if reader == "soundfile" and cut == 1:
+            continue  # some programs leave out the last byte
+        assert "0.wav can't be read" in made.refusal() and "cut off" in made.refusal()
+    Path("d/a/0.wav").unlink()
+    assert sum(len(part) for part in made.read()) == 11
+
+
+# --- series ---------------------------------------------------------------------------------------
+
+MONTHS = [f"{year}{month:02}" for year in range(2000, 2005) for month in range(1, 13)]
+SHORT = {"context": 6, "horizon": 3, "season": 12, "time_column": "month", "dataset": "file"}
+
+
+def series_of(times: list[str], name: str = "series.csv", value: str = "{}") -> str:
+    rows = [f"{time},{value.format(row)}" for row, time in enumerate(times)]
+    return write(name, "month,value", *rows)
+
+
+def forecast(made: Any, path: str) -> tuple[list[list[str]], str]:
+    """The lines that predict.py would write for a file: the last value again and again."""
+    config = made.config()
+    made.data.fit_scales(config).save(config.output_dir)
+    histories = made.predict.read_inputs(config, [path])
+    rows = [
+        {**{key: row[key] for key in ("series", "start", "format")}, "forecast": [0.0] * 3}
+        for row in histories
+    ]
+    return made.predict.list_lines(rows, config)
+
+
+def test_months_as_numbers_are_months(project):
+    made = project("forecasting", series_column="", loss="mae", **SHORT)
+    series_of(MONTHS)
+    table = made.data.read_series(made.config())
+    assert table.shape == (1, 60) and not table.isna().any().any()
+    assert made.data.find_step(table.columns) == "MS"
+    config = made.config(val_from="200401", test_from="200407")
+    assert made.data.find_borders(table.columns, config) == [48, 54]
+    names, *lines = forecast(made, "series.csv")
+    assert names == ["series", "month", "forecast"]
+    assert [line[1] for line in lines] == ["200501", "200502", "200503"]
+
+
+@pytest.mark.parametrize(
+    ("times", "after"),
+    [
+        ([f"{month[:4]}-{month[4:]}-01" for month in MONTHS], ["2005-01-01", "2005-02-01"]),
+        ([f"{month}01" for month in MONTHS], ["20050101", "20050201"]),
+        ([str(1900 + year) for year in range(60)], ["1960", "1961"]),
+        (
+            [f"2026-01-{1 + n // 24:02} {n % 24:02}:00:00" for n in range(60)],
+            ["2026-01-03 12:00:00", "2026-01-03 13:00:00"],
+        ),
+    ],
+)
+def test_times_come_back_as_they_were_written(project, times, after):
+    made = project("forecasting", series_column="", loss="mae", **SHORT)
+    series_of(times)
+    assert made.data.read_series(made.config()).shape == (1, 60)
+    _, *lines = forecast(made, "series.csv")
+    assert [line[1] for line in lines][:2] == after
+
+
+def test_columns_come_back_under_their_names_and_an_early_end_is_said(project, capsys):
+    made = project("forecasting", series_column="shop", loss="mae", **SHORT)
+    rows = [f"{shop},{month},{row}" for shop in ("01", "2") for row, month in enumerate(MONTHS)]
+    write("series.csv", "shop,month,value", *rows[:-2])
+    names, *lines = forecast(made, "series.csv")
+    assert names == ["shop", "month", "forecast"]
+    assert [line[:2] for line in lines[::3]] == [["01", "200501"], ["2", "200411"]]
+    assert "series '2' is forecast from 2004-10-01" in capsys.readouterr().err
+
+
+def test_rows_of_series_are_complete(project):
+    made = project("forecasting", series_column="", loss="mae", **SHORT)
+    series_of(MONTHS, value="{},")
+    assert "series.csv, row 1 has 3 cells" in made.refusal()
+    series_of(MONTHS, value="inf")
+    assert "row 1 has the value 'inf', which is not a number" in made.refusal()
+    series_of(MONTHS, value="NA")
+    write("series.csv", "month,value", *[f"{m},{'NA' if m == '200003' else 1}" for m in MONTHS])
+    assert made.data.read_series(made.config()).isna().sum().sum() == 1

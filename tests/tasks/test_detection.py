@@ -1,0 +1,602 @@
+"""Object detection of a user's images, with boxes in the formats of COCO, YOLO and Pascal VOC."""
+
+import csv
+import json
+import re
+import shutil
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from scaffold.errors import AnswerError
+from support.detectors import PRETRAINED, TASK, TRANSFORMERS, draw, make_pretrained, make_project
+from support.rendering import render
+from support.split import DRIVER, RING
+from support.training import count_passed, count_processes, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+BRIEF = ["--epochs", "1", "--batch-size", "4"]
+READ = """
+import json
+import data, train
+sets = data.build_datasets(train.Config())
+size = train.Config().image_size
+def describe(sample):
+    image, objects = sample
+    boxes = (objects["boxes"] / size).tolist()
+    return [sorted(zip(objects["labels"].tolist(), boxes)), image.sum().item()]
+print(json.dumps([data.class_names(train.Config()), [describe(s) for part in sets for s in part]]))
+"""
+
+# the samples of each split of several folders
+READ_ALL = """
+import json, sys
+import data, train
+for path in sys.argv[1:]:
+    sets = data.build_datasets(train.Config(path=path))
+    describe = lambda image, o: [image.sum().item(), o["labels"].tolist(), o["boxes"].tolist()]
+    print(json.dumps([[describe(*sample) for sample in part] for part in sets]))
+"""
+SPLITS = {"train": 14, "val": 5, "test": 4}
+
+
+def valid_folder(source: Path, target: Path) -> None:
+    """As Roboflow exports it."""
+    shutil.copytree(source, target)
+    (target / "val").rename(target / "valid")
+    named = [
+        f"{name}: ../{folder}/images" for name, folder in (("train", "train"), ("val", "valid"))
+    ]
+    if (target / "data.yaml").exists():
+        text = (target / "data.yaml").read_text()
+        (target / "data.yaml").write_text("\n".join([text, *named]))
+
+
+def coco_folders(source: Path, target: Path) -> None:
+    """annotations/instances_train2017.json, and train2017/ with the images."""
+    (target / "annotations").mkdir(parents=True)
+    for name in SPLITS:
+        shutil.copytree(source / name, target / f"{name}2017")
+        file = target / f"{name}2017" / "annotations.json"
+        file.rename(target / "annotations" / f"instances_{name}2017.json")
+        (target / "annotations" / f"captions_{name}2017.json").write_text("{}")
+
+
+def short_names(source: Path, target: Path) -> None:
+    """train.json, val.json and test.json in annotations/, and the images in images/train, ..."""
+    (target / "annotations").mkdir(parents=True)
+    for name in SPLITS:
+        shutil.copytree(source / name, target / "images" / name)
+        file = target / "images" / name / "annotations.json"
+        file.rename(target / "annotations" / f"{name}.json")
+
+
+def yolo_folders(source: Path, target: Path, year: str = "") -> None:
+    """images/train and labels/train, as Ultralytics has them, and names that labelImg writes."""
+    target.mkdir()
+    shutil.copy(source / "data.yaml", target)
+    for name in SPLITS:
+        for kind in ("images", "labels"):
+            shutil.copytree(source / name / kind, target / kind / f"{name}{year}")
+        (target / "labels" / f"{name}{year}" / "classes.txt").write_text("cup\nred ball\n")
+
+
+def named_folders(source: Path, target: Path) -> None:
+    """images/train2017, as data.yaml says."""
+    yolo_folders(source, target, "2017")
+    with (target / "data.yaml").open("a") as file:
+        file.write("".join(f"\n{name}: images/{name}2017" for name in SPLITS))
+
+
+def named_lists(source: Path, target: Path) -> None:
+    """train2017.txt with a path in each line, as COCO for YOLO comes, and two folders."""
+    yolo_folders(source, target, "2017")
+    more = target / "more" / "images"
+    for name in ("val", "test"):
+        paths = sorted((target / "images" / f"{name}2017").iterdir())
+        lines = "".join(f"./{path.relative_to(target).as_posix()}\n" for path in paths)
+        (target / f"{name}2017.txt").write_text(lines)
+    for kind in ("images", "labels"):
+        (target / "more" / kind / "part").mkdir(parents=True)
+        for path in (target / kind / "train2017").iterdir():
+            if path.stem > "007":
+                path.rename(target / "more" / kind / "part" / path.name)
+    with (target / "data.yaml").open("a") as file:
+        file.write("\npath: more\ntrain: [../images/train2017, images]\n")
+        file.write("val: val2017.txt\ntest: test2017.txt\n")
+    assert len(list(more.rglob("*.png"))) == 6
+
+
+def val_within(source: Path, target: Path) -> None:
+    """images/ has the training data, and within it images/val/ and images/test/."""
+    yolo_folders(source, target)
+    for kind in ("images", "labels"):
+        for path in (target / kind / "train").iterdir():
+            path.rename(target / kind / path.name)
+        (target / kind / "train").rmdir()
+
+
+def voc_lists(source: Path, target: Path, listed: Collection[str] = tuple(SPLITS)) -> None:
+    """One folder of images, and ImageSets/Main with a list for each split."""
+    lists = target / "ImageSets" / "Main"
+    for folder in (target / "JPEGImages", target / "Annotations", lists):
+        folder.mkdir(parents=True)
+    for name in SPLITS:
+        files = sorted((source / name / "Annotations").glob("*.xml"))
+        for file in files:
+            text = file.read_text().replace("<filename>", f"<filename>{name}_")
+            (target / "Annotations" / f"{name}_{file.name}").write_text(text)
+        for file in (source / name / "JPEGImages").iterdir():
+            shutil.copy(file, target / "JPEGImages" / f"{name}_{file.name}")
+        if name in listed:
+            (lists / f"{name}.txt").write_text("".join(f"{name}_{f.stem}\n" for f in files))
+
+
+def two_voc_lists(source: Path, target: Path) -> None:
+    """The rest is training data."""
+    voc_lists(source, target, ("val", "test"))
+
+
+def side_by_side(source: Path, target: Path) -> None:
+    """Each image beside its .xml file, as labelImg and Roboflow write them."""
+    for name in SPLITS:
+        for kind in ("JPEGImages", "Annotations"):
+            shutil.copytree(source / name / kind, target / name, dirs_exist_ok=True)
+
+
+def small_letters(source: Path, target: Path) -> None:
+    for name in SPLITS:
+        for kind, small in (("JPEGImages", "images"), ("Annotations", "annotations")):
+            shutil.copytree(source / name / kind, target / name / small)
+
+
+def bare_names(source: Path, target: Path) -> None:
+    """<filename> without the suffix."""
+    side_by_side(source, target)
+    for path in target.rglob("*.xml"):
+        path.write_text(path.read_text().replace(".png</filename>", "</filename>"))
+
+
+LAYOUTS: dict[str, list[Callable[[Path, Path], None]]] = {
+    "coco": [coco_folders, valid_folder, short_names],
+    "yolo": [yolo_folders, valid_folder, named_folders, named_lists, val_within],
+    "voc": [voc_lists, two_voc_lists, valid_folder, side_by_side, small_letters, bare_names],
+}
+
+
+def test_all_formats_have_the_same_objects(tmp_path: Path) -> None:
+    """Of the same images. Three quarters of them have objects."""
+    found = []
+    for kind in ("coco", "yolo", "voc"):
+        project = make_project(tmp_path / kind, kind)
+        read = run_python(project, ["-c", READ])
+        assert read.returncode == 0, read.stderr
+        found.append(json.loads(read.stdout.splitlines()[-1]))
+    names, samples = found[0]
+    assert names == ["cup", "red ball"] and len(samples) == 40
+    assert sum(bool(objects) for objects, _ in samples) == 30
+    for other_names, others in found[1:]:
+        assert other_names == names
+        for (objects, pixels), (other_objects, other_pixels) in zip(samples, others, strict=True):
+            assert pixels == other_pixels
+            for (label, box), (other_label, other) in zip(objects, other_objects, strict=True):
+                assert label == other_label and box == pytest.approx(other, abs=1e-6)
+
+
+def test_the_layouts_of_each_format_have_the_same_splits(tmp_path: Path) -> None:
+    """Those of COCO, Ultralytics, Roboflow and Pascal VOC. Other files beside them are left out."""
+    for kind, layouts in LAYOUTS.items():
+        project = make_project(tmp_path / kind, kind, count=1)
+        shutil.rmtree(project / "things")
+        for name, count in SPLITS.items():
+            draw(project, kind, f"things/{name}", count)
+        for number, arrange in enumerate(layouts):
+            arrange(project / "things", project / f"other{number}")
+        folders = ["things", *(f"other{number}" for number in range(len(layouts)))]
+        read = run_python(project, ["-c", READ_ALL, *folders])
+        assert read.returncode == 0, read.stderr
+        expected, *found = map(json.loads, read.stdout.splitlines())
+        assert list(map(len, expected)) == [*SPLITS.values()]
+        assert len(found) == len(layouts) >= 2
+        assert all(splits == expected for splits in found), kind
+
+
+def test_only_one_folder_is_validation_data(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "coco", count=12)
+    for name in ("train", "val", "validation"):
+        shutil.copytree(project / "things", project / "twice" / name)
+    found = said(project, "train.py", ["--path", "twice"])
+    assert found == ["twice/val and twice/validation are both validation data: keep one of them."]
+
+
+def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. The names of classes are in what predict.py prints."""
+    project = make_project(tmp_path, "coco")
+    content = json.loads((project / "things/annotations.json").read_text())
+    empty = content["annotations"][0] | {"bbox": [5, 5, 0, 4]}
+    more = content | {"annotations": [*content["annotations"], empty]}
+    (project / "things/annotations.json").write_text(json.dumps(more))
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "annotations.json: 1 object(s) without width or height left out" in trained.stdout
+    command = ["predict.py", "things", "--threshold", "0.0", "--pictures", "drawn"]
+    asked = run_python(project, command)
+    assert asked.returncode == 0, asked.stderr
+    rows = list(map(json.loads, asked.stdout.splitlines()))
+    assert [row["image"] for row in rows] == [f"things/{number:03}.png" for number in range(40)]
+    assert {one["label"] for row in rows for one in row["objects"]} == {"cup", "red ball"}
+    assert len(list(project.glob("drawn/*.png"))) == 40
+    asked = run_python(project, ["predict.py", "things", "--threshold", "0.0", "--csv"])
+    assert asked.returncode == 0, asked.stderr
+    objects = [
+        [row["image"], one["label"], *map(str, [one["score"], *one["box"]])]
+        for row in rows
+        for one in row["objects"]
+    ]
+    assert list(csv.reader(asked.stdout.splitlines()))[1:] == objects
+    assert asked.stdout.startswith("image,label,score,left,top,right,bottom\n")
+    image, annotation = content["images"][0], content["annotations"][4]
+    faults = {
+        "images[0]: there is no lost.png": {"images": [image | {"file_name": "lost.png"}]},
+        "images[0]: things/000.png has (60, 40) pixels": {"images": [image | {"width": 61}]},
+        "images[0] has no 'file_name'": {"images": [{"id": 1}]},
+        "annotations[0]: there is no category 4": {
+            "annotations": [annotation | {"category_id": 4}]
+        },
+        "annotations[0]: there is no image 1.": {"annotations": [annotation | {"image_id": 1}]},
+        "annotations[0]: bbox is [1, 2], not": {"annotations": [annotation | {"bbox": [1, 2]}]},
+        "annotations[0]: the box 5, 5, 3, 9 is empty": {
+            "annotations": [annotation | {"bbox": [5, 5, -2, 4]}]
+        },
+        "annotations[0]: the box 50, 5, 70, 9 is not within": {
+            "annotations": [annotation | {"bbox": [50, 5, 20, 4]}]
+        },
+        "categories[0] has no 'name'": {"categories": [{"id": 1}]},
+        "categories[0] needs a whole number as id": {"categories": [{"id": "1", "name": "cup"}]},
+        "categories[1]: another category has the id 2 or the name 'cup'.": {
+            "categories": [{"id": 1, "name": "cup"}, {"id": 2, "name": "cup"}]
+        },
+        "images[1]: 0 is not an id, or another image has it.": {"images": [image, image]},
+        "images[0]: [0] is not an id": {"images": [image | {"id": [0]}]},
+        "annotations[0]: there is no image [0].": {"annotations": [annotation | {"image_id": [0]}]},
+        ": images, annotations and categories must be lists": {"categories": {}},
+    }
+    for message, change in faults.items():
+        (project / "things/annotations.json").write_text(json.dumps(content | change))
+        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
+        assert found.startswith(
+            f"things/annotations.json{'' if message[0] == ':' else ', '}{message}"
+        )
+    (project / "things/annotations.json").write_text("{}")
+    whole = (project / "things/000.png").read_bytes()
+    (project / "things/000.png").write_text("")
+    calls = [["--path", path, "--output-dir", "runs/other"] for path in ("things", "none", "runs")]
+    found = said(project, "train.py", *calls)
+    assert found[0].startswith("things/annotations.json is not a COCO file")
+    assert found[1].startswith("none is not a folder: set --path")
+    assert found[2] == "runs needs one .json file with the annotations for train, and has none."
+    (project / "things/annotations.json").write_text(json.dumps(content))
+    [message] = said(project, "train.py", ["--output-dir", "runs/other"])
+    assert message.startswith("things/000.png can't be read as an image: ")
+    assert not (project / "runs/other").exists()
+    (project / "things/000.png").write_bytes(whole[: len(whole) // 2])  # cut off
+    [message] = said(project, "train.py", [*BRIEF, "--output-dir", "runs/other"])
+    assert message.startswith("things/000.png can't be read as an image: ")
+
+
+def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "yolo", count=12)
+    place = project / "things/labels/002.txt"
+    right = place.read_text()
+    faults = {
+        "0 0.5 0.5 0.1\n": "line 3: '0 0.5 0.5 0.1' is not a class, x, y, width and height",
+        "2 0.5 0.5 0.1 0.1": "line 3 has the class 2. data.yaml has 2 names.",
+        "0 0.9 0.5 0.4 0.1": "line 3: the box 40.6, 18.9, 63.8, 23.1 is not within",
+        "0 0.5 0.5 0 0.1": "line 3: the box 29, ",
+    }
+    for line, message in faults.items():
+        place.write_text(right + line)
+        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
+        assert found.startswith(f"things/labels/002.txt, {message}")
+    place.write_text(right)
+    (project / "things/labels/x.txt").write_text("")
+    lost = "things/labels/x.txt has no image in things/images."
+    assert said(project, "train.py", ["--output-dir", "runs/other"]) == [lost]
+    names = {
+        "nc: 2": " has no names of classes.",
+        "names: {1: cup, 2: red ball}": ": names must be a list, or numbers from 0 with a name",
+        "names: [cup, cup]": " has the name 'cup' twice.",
+        "names: [cup": " is not YAML: ",
+    }
+    calls = []
+    for number, text in enumerate([*names, (project / "things/data.yaml").read_text()]):
+        wrong = shutil.copytree(project / "things", project / f"wrong{number}")
+        (wrong / "data.yaml").write_text(text)
+        calls.append(["--path", wrong.name, "--output-dir", "runs/other"])
+    shutil.rmtree(wrong / "labels")
+    *found, last = said(project, "train.py", *calls)
+    for number, (message, reason) in enumerate(zip(found, names.values(), strict=True)):
+        assert message.startswith(f"wrong{number}/data.yaml{reason}")
+    assert last == "wrong4 has no objects in its 10 images for train: add some."
+    assert not (project / "runs/other").exists()
+
+
+def test_a_wrong_object_of_voc_is_named(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "voc", count=12)
+    place = project / "things/Annotations/002.xml"
+    right = place.read_text()
+    faults = {
+        ("xmin>", "x>"): ", object 1 needs a bndbox with numbers",
+        ("<xmax>", "<xmax>9"): ", object 1: the box ",
+        ("</name><b", "</n><b"): " is not XML: ",
+    }
+    for change, message in faults.items():
+        place.write_text(right.replace(*change))
+        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
+        assert found.startswith(f"things/Annotations/002.xml{message}")
+    place.write_text(re.sub("<name>.*?</name>", "", right))
+    [found] = said(project, "train.py", ["--output-dir", "runs/other"])
+    assert found == "things/Annotations/002.xml, object 1 has no name."
+    place.write_text(right)
+    crowds = "import data, train; print([o['crowd'].tolist() for _, o in data.build_datasets("
+    crowds += "train.Config())[0]])"
+    assert "True" not in run_python(project, ["-c", crowds]).stdout
+    for path in place.parent.iterdir():  # an object of VOC that its evaluation leaves out
+        hard = path.read_text().replace("</name>", "</name><difficult>1</difficult>", 1)
+        path.write_text(hard)
+    read = run_python(project, ["-c", crowds])
+    assert "True, False" in read.stdout and "False, True" not in read.stdout, read.stderr
+    (project / "things/JPEGImages/002.png").unlink()
+    [found] = said(project, "train.py", ["--output-dir", "runs/other"])
+    assert found.startswith("things/JPEGImages/002.png can't be read as an image: ")
+    assert not (project / "runs/other").exists()
+
+
+# what predict.py finds in the test images, and COCO's own evaluation of it
+COCO = """
+import contextlib, io, json, sys
+from pathlib import Path
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+rows = [json.loads(line) for line in sys.stdin]
+with contextlib.redirect_stdout(io.StringIO()):
+    true = COCO("things/test/annotations.json")
+    images = {row["file_name"]: row["id"] for row in true.dataset["images"]}
+    classes = {row["name"]: row["id"] for row in true.dataset["categories"]}
+    found = []
+    for row in rows:
+        for one in row["objects"]:
+            left, top, right, bottom = one["box"]
+            box = [left, top, right - left, bottom - top]
+            image = {"image_id": images[Path(row["image"]).name], "bbox": box}
+            found.append({**image, "category_id": classes[one["label"]], "score": one["score"]})
+    scores = COCOeval(true, true.loadRes(found), "bbox")
+    scores.evaluate(), scores.accumulate(), scores.summarize()
+print(json.dumps(dict(zip(("map", "map_50", "map_75"), scores.stats.tolist()))))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["small", "transformers"])
+def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of a number of images that none of them divides, with crowds."""
+    given = {"features.evaluate.enabled": True} | (TRANSFORMERS if model == "transformers" else {})
+    project = make_project(tmp_path, "coco", given, count=200)
+    if model == "transformers":
+        made = run_python(project, ["-c", PRETRAINED, "rt_detr"])
+        assert made.returncode == 0, made.stderr
+    draw(project, "coco", "things/test", 37)
+    (project / "things/train").mkdir()
+    for path in [*project.glob("things/*.png"), project / "things/annotations.json"]:
+        path.rename(project / "things/train" / path.name)
+    # the small model of Transformers has random weights
+    more = ["--learning-rate", "0.003"] if model == "transformers" else []
+    trained = start(project, ["train.py", "--epochs", "6", "--batch-size", "4", *more], 1)
+    assert trained.returncode == 0, trained.stderr
+    asked = run_python(project, ["predict.py", "things/test", "--threshold", "0"])
+    assert asked.returncode == 0, asked.stderr
+    result = run_python(project, ["-c", COCO], stdin=asked.stdout)
+    assert result.returncode == 0, result.stderr
+    expected = json.loads(result.stdout)
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        for name, value in expected.items():
+            assert report[f"test_{name}"]["value"] == pytest.approx(value, abs=1e-6)
+            assert model == "transformers" or 0.05 < value < 1
+    assert max(expected.values()) > 0.001
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["coco", "yolo", "voc"])
+def test_a_users_images_pass_the_tests_of_their_project(kind: str, tmp_path: Path) -> None:
+    assert count_passed(run_tests(make_project(tmp_path, kind))) >= 30
+
+
+def test_two_processes_train_on_a_users_images(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "yolo")
+    trained = start(project, ["train.py", *BRIEF], 2)
+    assert trained.returncode == 0, trained.stderr
+    assert count_processes(trained.stdout) == 2
+
+
+KINDS = ["detr", "conditional", "dab", "table", "deformable", "rt_detr", "rt_detr_v2", "d_fine"]
+KINDS += ["yolos"]
+
+
+def test_pretrained_detectors_have_no_masks() -> None:
+    with pytest.raises(AnswerError, match="it finds boxes alone: masks come from small or timm"):
+        render({"project.task": TASK, **TRANSFORMERS, f"{TASK}.find": "masks"})
+    assert "scipy" not in render({"project.task": TASK})["pyproject.toml"]
+    assert "scipy" in render({"project.task": TASK, **TRANSFORMERS})["pyproject.toml"]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
+    """On 1 and 2 processes, with batches in which no image has an object. It predicts."""
+    project = make_pretrained(tmp_path, kind)
+    for processes in (1, 2):
+        trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "2"], processes)
+        assert trained.returncode == 0, trained.stderr
+        assert count_processes(trained.stdout) == processes
+        shutil.rmtree(project / "runs")
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    asked = run_python(project, ["predict.py", "things", "--threshold", "0"])
+    assert asked.returncode == 0, asked.stderr
+    rows = list(map(json.loads, asked.stdout.splitlines()))
+    assert len(rows) == 40 and all(row["objects"] for row in rows)
+    [message] = said(project, "train.py", ["--pretrained-name", "nothing", "--output-dir", "other"])
+    assert message.startswith("The model 'nothing' can't be loaded: ")
+    config = json.loads((project / "small/config.json").read_text())
+    (project / "small/config.json").write_text(json.dumps(config | {"model_type": "lw_detr"}))
+    [message] = said(project, "train.py", ["--output-dir", "other"])
+    assert "it is a lw_detr, not one of conditional_detr, d_fine, dab-detr" in message
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["small", "detr", "rt_detr", "yolos"])
+def test_a_detector_trains_and_resumes_with_deepspeed(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
+    given: dict[str, Value] = {"hardware.sharding": "deepspeed", "hardware.num_processes": 2}
+    given |= {"hardware.distributed_type": "MULTI_GPU"}
+    make = make_project if kind == "small" else make_pretrained
+    project = make(tmp_path, "coco" if kind == "small" else kind, given)
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    flags = ["--batch-size", "4", "--limit-batches", "3", "--epochs"]
+    for more in (["1"], ["2", "--resume"]):
+        trained = start(project, [DRIVER.name, *flags, *more], 2)
+        assert trained.returncode == 0, trained.stderr
+        assert count_processes(trained.stdout) == 2 and "DeepSpeed on" in trained.stdout
+
+
+def test_zero_3_is_refused_for_pretrained_detectors() -> None:
+    """Transformers copies the statistics of batch norm while it builds them."""
+    given = {"hardware.sharding": "deepspeed", "hardware.distributed_type": "MULTI_GPU"}
+    given |= {"project.task": TASK, "deepspeed.zero_stage": 3}
+    with pytest.raises(AnswerError, match="from split weights: use stage 2"):
+        render({**given, **TRANSFORMERS})
+    assert "accelerate.yaml" in render(given)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "rt_detr", "yolos"])
+def test_a_pretrained_detector_passes_the_tests_of_its_project(kind: str, tmp_path: Path) -> None:
+    """Also that 2 processes train like one, and that a run resumes to the bit."""
+    assert count_passed(run_tests(make_pretrained(tmp_path, kind))) >= 30
+
+
+ADAPTERS: dict[str, Value] = {
+    "features.lora.enabled": True,
+    "features.attention.enabled": True,
+    "features.attention.implementation": "eager",
+    "features.evaluate.enabled": True,
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "conditional", "table", "rt_detr", "yolos"])
+def test_a_pretrained_detector_is_trained_with_adapters(kind: str, tmp_path: Path) -> None:
+    """On 1 and 2 processes, merged, resumed, evaluated; and its attention is chosen."""
+    project = make_pretrained(tmp_path, kind, ADAPTERS)
+    trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 2)
+    assert trained.returncode == 0, trained.stderr
+    assert (project / "runs/latest/adapter/preprocessor_config.json").exists()
+    assert count_passed(run_tests(project)) >= 33
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind, name", [("dab", "dab-detr"), ("deformable", "deformable_detr")])
+def test_a_detector_whose_layers_share_weights_takes_no_adapters(
+    kind: str, name: str, tmp_path: Path
+) -> None:
+    project = make_pretrained(tmp_path, kind, {"features.lora.enabled": True})
+    [message] = said(project, "train.py", ["--output-dir", "other"])
+    assert message == f"Layers of {name} share weights, so it can't have adapters: turn lora off."
+
+
+SPLIT: dict[str, Value] = {
+    "hardware.sharding": "fsdp",
+    "hardware.num_processes": 2,
+    "features.sync_batch_norm.enabled": True,
+    "features.channels_last.enabled": False,
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["detr", "rt_detr"])
+def test_a_split_detector_trains_like_a_whole_one(kind: str, tmp_path: Path) -> None:
+    """With FSDP 2, on two processes. SyncBatchNorm, which the CPU lacks, has no effect here."""
+    from support.split import DRIVER, RING
+
+    project = make_pretrained(tmp_path, kind, SPLIT)
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    for script in ("train.py", DRIVER.name):
+        run = [script, "--epochs", "1", "--batch-size", "4", "--output-dir", script[:5]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
+
+
+# the loss of Transformers for an image alone, and ours for images of a batch
+LOSSES = """
+import torch
+from transformers.loss.loss_for_object_detection import ImageLoss
+from transformers.loss.loss_rt_detr import RTDetrLoss
+theirs = ImageLoss.forward, RTDetrLoss.forward
+import train
+from data import build_datasets, collate
+from model import build_model, to_labels
+config = train.Config()
+model, samples = build_model(config), [build_datasets(config)[0][row] for row in range(8)]
+_, losses = model(*collate(samples))
+ImageLoss.forward, RTDetrLoss.forward = theirs
+for sample, loss in zip(samples, losses, strict=True):
+    images, targets = collate([sample])
+    labels = [to_labels(targets[0], config.image_size)]
+    alone = model.model((images - model.mean) / model.std, labels=labels).loss
+    torch.testing.assert_close(loss, alone, rtol=1e-4, atol=1e-4)
+print("equal")
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_loss_of_an_image_is_that_of_transformers(kind: str, tmp_path: Path) -> None:
+    result = run_python(make_pretrained(tmp_path, kind), ["-c", LOSSES])
+    assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr
+
+
+# the loss of boxes of Transformers, for the same image on each process
+TWICE = """
+import torch
+from accelerate import PartialState
+from transformers.loss.loss_for_object_detection import HungarianMatcher, ImageLoss
+state = PartialState(cpu=True)
+torch.manual_seed(0)
+boxes = torch.rand(1, 20, 4) / 4 + 0.3
+targets = [{"class_labels": torch.tensor([0] * 6), "boxes": boxes[0, :6] + 0.01}]
+criterion = ImageLoss(HungarianMatcher(), 1, 0.1, ["boxes"])
+loss = criterion({"logits": torch.rand(1, 20, 2), "pred_boxes": boxes}, targets)["loss_giou"]
+if state.is_main_process:
+    print(float(loss))
+"""
+
+
+@pytest.mark.sweep
+def test_transformers_divides_by_the_processes_twice(tmp_path: Path) -> None:
+    """Its loss of the same objects doubles on 2 processes. If it does not, change loss.py."""
+    (tmp_path / "twice.py").write_text(TWICE)
+    one, two = (start(tmp_path, ["twice.py"], processes) for processes in (1, 2))
+    assert one.returncode == two.returncode == 0, one.stderr + two.stderr
+    assert float(two.stdout) == pytest.approx(2 * float(one.stdout))

@@ -1,0 +1,202 @@
+"""Diffusion: a user's folder of images, classes, and what diffusers computes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.files import write_files
+from support.rendering import render
+from support.training import count_passed, make_drawn, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+TASK = "diffusion"
+FOLDER: dict[str, Value] = {
+    f"{TASK}.dataset": "image_folder",
+    f"{TASK}.path": "marks",
+    f"{TASK}.image_size": 8,
+    f"{TASK}.width": 8,
+    f"{TASK}.levels": 2,
+    "training.num_workers": 0,
+}
+CLASSES: dict[str, Value] = {f"{TASK}.condition": "classes", f"{TASK}.classes": 2}
+BRIEF = ["--epochs", "1", "--batch-size", "4"]
+# red images in one folder and blue ones in another, of several sizes
+DRAW = """
+import sys
+from pathlib import Path
+from PIL import Image
+folder, count = Path(sys.argv[1]), int(sys.argv[2])
+for number in range(count):
+    name, color = [("blue", (0, 0, 250)), ("red", (250, 0, 0))][number % 2]
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    Image.new("RGB", (9 + number % 5, 12), color).save(folder / name / f"{number:03}.png")
+"""
+WRONG = """
+import shutil
+from pathlib import Path
+from PIL import Image
+for name in ("more", "new", "damaged"):
+    shutil.copytree("marks", name)
+for path in ("more/green", "new/test/green"):
+    Path(path).mkdir(parents=True)
+    Image.new("RGB", (8, 8)).save(f"{path}/a.png")
+Path("damaged/red/b.png").write_text("no image")
+Path("empty").mkdir()
+"""
+
+
+def test_a_users_folder_with_classes(tmp_path: Path) -> None:
+    """It trains, predict.py generates the class that is named, and wrong folders are named."""
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **FOLDER, **CLASSES})
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert list(project.glob("runs/latest/samples_*.png"))
+    asked = start(project, ["predict.py", "3", "--label", "1", "--steps", "2"], 1)
+    assert asked.returncode == 0, asked.stderr
+    assert len(list(project.glob("generated/*.png"))) == 3
+    assert run_python(project, ["-c", WRONG]).returncode == 0
+    expected = {
+        "more": "more has training images in 3 folders (blue, green, red), one for each class, and "
+        "--classes is 2.",
+        "new": "new/test/green/a.png has a class without training images: green.",
+        "damaged": "damaged/red/b.png can't be read as an image: remove it.",
+        "empty": "empty has no images to train on: ",
+        "nowhere": "nowhere is not a folder: set --path to the one with the images.",
+    }
+    calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
+    for message, start_of_it in zip(
+        said(project, "train.py", *calls), expected.values(), strict=True
+    ):
+        assert message.startswith(start_of_it)
+    assert not (project / "runs/other").exists()
+    wrong = {
+        "--label": "--label 2: the classes are 0 to 1.",
+        "--steps": "COUNT is 1 or more, and --steps is from 1 to 1000.",
+    }
+    calls = [["3", "--label", "2"], ["3", "--steps", "0"]]
+    for message, text in zip(said(project, "predict.py", *calls), wrong.values(), strict=True):
+        assert message == text
+
+
+@pytest.mark.sweep
+def test_evaluation_is_the_same_on_any_processes(tmp_path: Path) -> None:
+    """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
+    given: dict[str, Value] = {**FOLDER, **CLASSES, "features.evaluate.enabled": True}
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
+    assert run_python(project, ["-c", DRAW, "marks/test", "37"]).returncode == 0
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        for name in ("test_loss", "test_distance"):
+            assert report[name]["value"] == pytest.approx(last[name], rel=1e-5)
+
+
+DIFFUSERS = """
+import sys
+import torch
+import diffusion
+from diffusers import DDIMScheduler, DDPMScheduler, FlowMatchEulerDiscreteScheduler
+target, schedule = sys.argv[1:]
+images, noise = torch.rand(2, 64, 3, 8, 8, generator=torch.Generator().manual_seed(0))
+images = 2 * images - 1
+def model(noisy, times, *others):
+    return 0.3 * noisy + torch.sin(3 * noisy)
+def agree(ours, theirs, tolerance=1e-6):
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=tolerance)
+if target == "flow":
+    scheduler = FlowMatchEulerDiscreteScheduler()
+    times = scheduler.timesteps[torch.arange(64) * 15]
+    agree(diffusion.add_noise(images, noise, times), scheduler.scale_noise(images, times, noise))
+    agree(diffusion.find_targets(images, noise, times), noise - images)
+    scheduler.set_timesteps(sigmas=[1 - step / 10 for step in range(10)])
+else:
+    kind = {"cosine": "squaredcos_cap_v2", "linear": "linear"}[schedule]
+    settings = {"beta_schedule": kind, "beta_start": 1e-4, "beta_end": 0.02}
+    scheduler = DDPMScheduler(**settings)
+    times = torch.arange(64) * 15
+    agree(diffusion.add_noise(images, noise, times), scheduler.add_noise(images, noise, times))
+    velocity = scheduler.get_velocity(images, noise, times)
+    expected = {"noise": noise, "v": velocity}[target]
+    agree(diffusion.find_targets(images, noise, times), expected)
+    prediction = {"noise": "epsilon", "v": "v_prediction"}[target]
+    scheduler = DDIMScheduler(**settings, prediction_type=prediction, timestep_spacing="trailing")
+    scheduler.set_timesteps(10)
+noisy = noise
+options = {} if target == "flow" else {"use_clipped_model_output": True}
+for time in scheduler.timesteps:
+    noisy = scheduler.step(model(noisy, time), time, noisy, **options).prev_sample
+agree(diffusion.sample(model, noise, steps=10), (noisy.clamp(-1, 1) + 1) / 2, 1e-5)
+print("agreed")
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("target", "schedule"),
+    [("noise", "cosine"), ("noise", "linear"), ("v", "cosine"), ("v", "linear"), ("flow", "")],
+)
+def test_noise_targets_and_steps_are_those_of_diffusers(
+    target: str, schedule: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("diffusers")
+    given: dict[str, Value] = {f"{TASK}.target": target}
+    given |= {f"{TASK}.noise_schedule": schedule} if schedule else {}
+    write_files(tmp_path, render({"project.task": TASK, **given}))
+    result = run_python(tmp_path, ["-c", DIFFUSERS, target, schedule])
+    assert result.stdout == "agreed\n", result.stderr
+
+
+SAVE = """
+from diffusers import UNet2DModel
+UNet2DModel(
+    in_channels=3, out_channels=3, block_out_channels=[8, 16], norm_num_groups=8,
+    down_block_types=["DownBlock2D"] * 2, up_block_types=["UpBlock2D"] * 2,
+).save_pretrained("small")
+"""
+
+
+@pytest.mark.sweep
+def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
+    pytest.importorskip("diffusers")
+    given: dict[str, Value] = {f"{TASK}.model": "pretrained", f"{TASK}.pretrained_name": "small"}
+    folder = {key: value for key, value in FOLDER.items() if key.split(".")[1] not in SIZES}
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **folder, **given})
+    config = (project / "train.py").read_text()
+    assert "pretrained_name" in config
+    assert run_python(project, ["-c", SAVE]).returncode == 0
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    asked = start(project, ["predict.py", "2", "--steps", "2"], 2)
+    assert asked.returncode == 0, asked.stderr
+    assert len(list(project.glob("generated/*.png"))) == 2
+    other = start(project, ["train.py", "--pretrained-name", "none", "--output-dir", "b"], 1)
+    assert other.returncode == 1 and "The model 'none' can't be loaded" in other.stderr
+
+
+SIZES = ("width", "levels")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    "given",
+    [
+        {f"{TASK}.target": "flow"},
+        {f"{TASK}.target": "noise", f"{TASK}.noise_schedule": "linear", **FOLDER},
+        {f"{TASK}.condition": "classes"},
+        {f"{TASK}.model": "diffusers", f"{TASK}.condition": "classes", f"{TASK}.target": "flow"},
+        {**FOLDER, **CLASSES, "features.augmentation.enabled": True},
+    ],
+    ids=str,
+)
+def test_the_choices_pass_the_tests_of_their_projects(
+    given: dict[str, Value], tmp_path: Path
+) -> None:
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
+    assert count_passed(run_tests(project)) >= 30

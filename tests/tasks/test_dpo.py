@@ -1,0 +1,365 @@
+"""Preference optimisation on a user's files, with pretrained models, and beside TRL."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.chat_models import MAKE_MODELS
+from support.files import write_files
+from support.rendering import render
+from support.training import count_passed, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
+SMALL: dict[str, Value] = {"dpo.width": 16, "dpo.layers": 1, "dpo.heads": 2}
+PRETRAINED: dict[str, Value] = {"dpo.model": "pretrained", "dpo.context": 128}
+
+
+def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
+    """A project, with these models in it."""
+    write_files(folder, render({"project.task": "dpo", **given}))
+    if models:
+        made = run_python(folder, ["-c", MAKE_MODELS, *models])
+        assert made.returncode == 0, made.stderr
+    return folder
+
+
+def write_pairs(path: Path, count: int) -> list[str]:
+    """Lines of all forms: texts, messages, and whole conversations with two turns."""
+    rows: list[dict[str, object]] = [
+        {"prompt": f"up {n:x}", "chosen": f"{n:X}", "rejected": f"{n:x}!"} for n in range(count - 2)
+    ]
+    turns = [("system", "Be brief."), ("user", "up a"), ("assistant", "A"), ("user", "up b")]
+    prompt = [{"role": role, "content": text} for role, text in turns]
+    right, wrong = ({"role": "assistant", "content": text} for text in "Bb")
+    rows.append({"prompt": prompt, "chosen": [right], "rejected": [wrong]})
+    rows.append({"chosen": [*prompt, right], "rejected": [*prompt, wrong]})
+    lines = [json.dumps(row) for row in rows]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines
+
+
+ANSWERS = '"chosen": "b", "rejected": "c"'
+BAD = {
+    "no JSON": ("{'prompt'", "line 13 is not JSON: "),
+    "no object": ("[1]", "line 13 is not a JSON object."),
+    "other columns": (
+        '{"prompt": "a", "completion": "b"}',
+        "line 13 has prompt, completion: it needs prompt, chosen and rejected.",
+    ),
+    "no text": (
+        '{"prompt": "a", "chosen": "b", "rejected": 3}',
+        "line 13: prompt and rejected must be texts or lists of messages.",
+    ),
+    "no prompt": (f"{{{ANSWERS}}}", "line 13 has no prompt."),
+    "another role": (
+        f'{{"prompt": [{{"role": "bot", "content": "a"}}], {ANSWERS}}}',
+        "line 13: the role bot is not one of system, user, assistant.",
+    ),
+    "no message": (f'{{"prompt": [7], {ANSWERS}}}', "line 13: message 1 needs a role and a"),
+}
+
+
+def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. predict.py reads rows of this form, too."""
+    project = make_project(tmp_path, {"dpo.dataset": "jsonl", **SMALL})
+    lines = write_pairs(project / "pairs.jsonl", 12)
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert trained.stdout.count("<assistant>[[") == 2, "both answers of the first pair are shown"
+    calls = []
+    for number, (wrong, _) in enumerate(BAD.values()):
+        (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
+        calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
+    messages = said(project, "train.py", *calls)
+    assert not (project / "runs/other").exists()
+    for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
+        assert message.startswith(f"{number}.jsonl, {expected}")
+    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
+    (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
+    asked = run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"])
+    assert asked.returncode == 0, asked.stderr
+    assert len(asked.stdout.split("\n")) == 3 + 1
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("model", "loss"),
+    [
+        ("llama_none", "sigmoid"),
+        ("llama_chatml", "ipo"),
+        ("gpt2_none", "ipo"),
+        ("qwen3_thinks", "sigmoid"),
+    ],
+)
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    model: str, loss: str, tmp_path: Path
+) -> None:
+    given = {**PRETRAINED, "dpo.loss": loss, "dpo.model_name": model}
+    project = make_project(tmp_path, given, model)
+    assert count_passed(run_tests(project)) >= 40
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("loss", ["ipo", "simpo", "orpo"])
+def test_the_proof_holds_with_the_other_losses(loss: str, tmp_path: Path) -> None:
+    project = make_project(tmp_path, {"dpo.loss": loss, "features.evaluate.enabled": True})
+    assert count_passed(run_tests(project)) >= 40
+
+
+# the metrics of the test data from their definition, in double precision and pair by pair
+BY_DEFINITION = """
+import json, sys
+import torch
+from predict import load
+from data import build_datasets
+from model import build_model
+
+def log_prob(model, sample):
+    inputs, targets = sample
+    logits = model(inputs[None])[0].double().log_softmax(dim=-1)
+    counted = targets != -100
+    return logits[counted].gather(1, targets[counted][:, None]).sum().item()
+
+config, model = load(device="cpu")
+torch.manual_seed(config.seed)
+before = build_model(config).eval()
+losses, margins = [], []
+with torch.no_grad():
+    for *pair, _, _ in build_datasets(config)[2]:
+        gains = [log_prob(model, part) - log_prob(before, part) for part in pair]
+        margins.append(config.beta * (gains[0] - gains[1]))
+        losses.append(torch.tensor(-margins[-1]).exp().log1p().item())
+count = len(losses)
+print(json.dumps({
+    "test_loss": sum(losses) / count,
+    "test_reward_accuracy": sum(margin > 0 for margin in margins) / count,
+    "test_reward_margin": sum(margins) / count,
+}))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["gpt", "pretrained"])
+def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, with a number of pairs that none of them divides."""
+    given: dict[str, Value] = {"features.evaluate.enabled": True, "dpo.dataset": "jsonl"}
+    if model == "pretrained":
+        given |= {**PRETRAINED, "dpo.model_name": "llama_chatml"}
+    project = make_project(tmp_path, given, *["llama_chatml"] * (model == "pretrained"))
+    write_pairs(project / "pairs.jsonl", 131)
+    flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
+    trained = start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1)
+    assert trained.returncode == 0, trained.stderr
+    made = run_python(project, ["-c", BY_DEFINITION])
+    assert made.returncode == 0, made.stderr
+    expected = json.loads(made.stdout.splitlines()[-1])
+    assert expected["test_reward_accuracy"] > 0.1
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        found = {name: row["value"] for name, row in report.items()}
+        assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+LORA = """
+import json
+import torch
+import train
+from adapters import add_adapters
+from data import build_loaders
+from model import build_model
+from reference import answer_log_probs
+
+config = train.Config()
+inputs, targets, reference, _ = next(iter(build_loaders(config)[1]))
+model = add_adapters(build_model(config), config).eval()
+for name, weight in model.named_parameters():
+    if ".lora_B" in name:
+        torch.nn.init.normal_(weight)  # as after training
+with torch.no_grad():
+    changed = answer_log_probs(model, inputs, targets)
+    with model.model.disable_adapter():
+        off = answer_log_probs(model, inputs, targets)
+print(json.dumps([(off - reference).abs().max().item(), (changed - reference).abs().max().item()]))
+"""
+
+
+@pytest.mark.sweep
+def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> None:
+    given = {**PRETRAINED, "features.lora.enabled": True, "dpo.model_name": "llama_chatml"}
+    project = make_project(tmp_path, given, "llama_chatml")
+    run = run_python(project, ["-c", LORA])
+    assert run.returncode == 0, run.stderr
+    off, changed = json.loads(run.stdout.splitlines()[-1])
+    assert off < 1e-4 and changed > 0.1
+    trained = start(project, ["train.py", *BRIEF, "--learning-rate", "0.001"], 2)
+    assert trained.returncode == 0, trained.stderr
+    asked = run_python(project, ["predict.py", "add 1 to 120", "--length", "3"])
+    assert asked.returncode == 0, asked.stderr
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
+    """As a folder with such a dataset: a wrong row is named with its split."""
+    given: dict[str, Value] = {"dpo.dataset": "huggingface", "dpo.dataset_name": "pairs", **SMALL}
+    project = make_project(tmp_path, given)
+    (project / "pairs").mkdir()
+    lines = write_pairs(project / "pairs/train.jsonl", 42)[:-2]
+    (project / "pairs/train.jsonl").write_text("\n".join(lines) + "\n")
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    wrong = '{"prompt": "a", "chosen": "b"}'
+    (project / "pairs/train.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
+    refused = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert refused.returncode
+    assert "pairs, row " in refused.stderr and "prompt and rejected are texts" in refused.stderr
+
+
+@pytest.mark.sweep
+def test_it_continues_from_an_exported_chat_model(tmp_path: Path) -> None:
+    """What the task `sft` exports for transformers is where the policy and the reference begin."""
+    given: dict[str, Value] = {"project.task": "sft", "features.export.enabled": True}
+    given |= {"sft.model": "pretrained", "sft.context": 128, "sft.model_name": "llama_chatml"}
+    tuned = write_files(tmp_path / "tuned", render(given))
+    made = run_python(tuned, ["-c", MAKE_MODELS, "llama_chatml"])
+    assert made.returncode == 0, made.stderr
+    export = ["export.py", "--format", "transformers", "--output", "../chat"]
+    for command in (["train.py", *BRIEF], export):
+        run = start(tuned, command, 1)
+        assert run.returncode == 0, run.stderr
+    project = make_project(tmp_path / "project", {**PRETRAINED, "dpo.model_name": "../chat"})
+    trained = start(project, ["train.py", *BRIEF, "--log-every", "1"], 1)
+    assert trained.returncode == 0, trained.stderr
+    rows = [json.loads(row) for row in (project / "runs/latest/metrics.jsonl").open()]
+    assert rows[0]["loss"] == pytest.approx(0.693147, abs=1e-4), "the first step has no gap"
+
+
+TRL = """
+import json
+import pathlib
+from dataclasses import replace
+from unittest import mock
+import torch
+import train
+from data import Pairs, build_loaders, write_pairs
+from datasets import Dataset
+from reference import Reference
+from torch.utils.data import DataLoader, SequentialSampler
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import DPOConfig, DPOTrainer
+
+NAME, STEPS, RATE = "llama_chatml", 10, 0.01
+# without what most templates write after the end of an answer, which TRL counts
+TEMPLATE = (
+    "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+tokenizer = AutoTokenizer.from_pretrained(NAME)
+tokenizer.chat_template = TEMPLATE
+tokenizer.save_pretrained(NAME)
+# ten steps are enough to learn that no answer ends with !
+pairs = [
+    replace(pair, rejected=[*pair.chosen[:-1], {**pair.chosen[-1], "content": text + "!"}])
+    for pair in write_pairs()[: 8 * STEPS]
+    for text in [pair.chosen[-1]["content"]]
+]
+
+def build_in_order(config):
+    loaders = build_loaders(config)
+    samples = Pairs(pairs, config, Reference(config))
+    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
+
+settings = {"batch_size": 4, "gradient_accumulation_steps": 2, "learning_rate": RATE}
+settings |= {"epochs": 1, "max_steps": STEPS, "weight_decay": 0.0, "log_every": 1}
+with mock.patch.object(train, "build_loaders", build_in_order):
+    train.main(train.Config(**settings, model_name=NAME))
+rows = [json.loads(row) for row in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [row["loss"] for row in rows if "loss" in row]
+
+theirs = []
+
+class InOrder(DPOTrainer):
+    def _get_train_sampler(self, dataset=None):
+        return SequentialSampler(self.train_dataset)
+
+    def compute_loss(self, *given, **named):
+        loss = super().compute_loss(*given, **named)
+        theirs.append(float(loss))
+        return loss
+
+config = DPOConfig(
+    output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
+    learning_rate=RATE, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
+    max_grad_norm=0.0, max_length=128, report_to="none", use_cpu=True, bf16=False,
+    gradient_checkpointing=False, save_strategy="no", disable_tqdm=True, beta=train.Config.beta,
+    loss_type="LOSS",
+)
+named = lambda pair: {
+    "prompt": pair.chosen[:-1], "chosen": pair.chosen[-1:], "rejected": pair.rejected[-1:]
+}
+InOrder(
+    model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
+    ref_model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
+    args=config,
+    train_dataset=Dataset.from_list([named(pair) for pair in pairs]),
+    processing_class=tokenizer,
+).train()
+theirs = [sum(theirs[step : step + 2]) / 2 for step in range(0, len(theirs), 2)]
+print(json.dumps([ours, theirs]))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("loss", ["sigmoid", "ipo"])
+def test_losses_are_those_of_trl(loss: str, tmp_path: Path) -> None:
+    """From the same weights, with the same batches and optimizer, in windows of two batches."""
+    pytest.importorskip("trl", exc_type=ImportError)
+    given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
+    given |= {"dpo.loss": loss, "dpo.model_name": "llama_chatml"}
+    given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
+    project = make_project(tmp_path, given, "llama_chatml")
+    run = run_python(project, ["-c", TRL.replace("LOSS", loss)], real=True)
+    assert run.returncode == 0, run.stderr[-3000:]
+    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    assert len(ours) == len(theirs) == 10 and ours[-1] < 0.9 * ours[0]
+    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+
+
+# without a trainer: the functions of TRL 1.16 with the settings that they read
+FUNCTIONS = """
+import json
+from types import SimpleNamespace
+import torch
+from reference import find_gaps
+from train import Config, compute_loss
+from trl.experimental.cpo import CPOTrainer
+from trl.experimental.orpo import ORPOTrainer
+
+beta = Config.beta
+given = SimpleNamespace(beta=beta, simpo_gamma=0.5 * beta, loss_type="simpo", label_smoothing=0.0)
+given.alpha, given.accelerator = 0.0, SimpleNamespace(device="cpu")
+log_probs = -5 * torch.rand(1000, 2) - 1e-3
+ours = compute_loss(find_gaps(log_probs, torch.zeros(1000, 2)), torch.full((1000,), beta))
+if "LOSS" == "simpo":
+    theirs = CPOTrainer.cpo_loss(given, *log_probs.T)[0]
+else:
+    theirs = -ORPOTrainer.odds_ratio_loss(given, *log_probs.T)[0]
+print(json.dumps([len(ours), float((ours - theirs).abs().max()), float(theirs.mean())]))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("loss", ["simpo", "orpo"])
+def test_losses_without_a_reference_are_those_of_trl(loss: str, tmp_path: Path) -> None:
+    pytest.importorskip("trl", exc_type=ImportError)
+    project = make_project(tmp_path, {"dpo.loss": loss})
+    run = run_python(project, ["-c", FUNCTIONS.replace("LOSS", loss)], real=True, timeout=900)
+    assert run.returncode == 0, run.stderr[-3000:]
+    count, difference, mean = json.loads(run.stdout.splitlines()[-1])
+    assert count == 1000 and difference < 1e-6 < mean

@@ -1,0 +1,925 @@
+"""Embeddings: negatives and candidates of all processes, users' files, and pretrained models.
+
+Of texts, and of images and texts.
+"""
+
+import csv
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from scaffold.errors import AnswerError
+from support.combinations import in_turns
+from support.files import write_files
+from support.rendering import render
+from support.split import assert_split_is_whole
+from support.training import ask, call, count_processes, said, start
+
+pytestmark = pytest.mark.train
+
+TASK = {"project.task": "embeddings"}
+
+
+def project(folder: Path, **given: object) -> Path:
+    settings = {f"embeddings.{key}": value for key, value in given.items()}
+    return write_files(folder, render({**TASK, **settings}))
+
+
+# --- negatives ----------------------------------------------------------------------------------
+
+GRADIENTS = """
+import contrast, json, sys, torch, train
+from accelerate import Accelerator
+from torch import nn
+
+class Known(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Linear(6, 4).double()
+
+    def forward(self, tokens, mask):
+        return nn.functional.normalize(self.layer(tokens), dim=1)
+
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+count, number = accelerator.num_processes, accelerator.process_index
+worst = 0.0
+for size, texts, distinct in json.loads(sys.argv[1]):
+    whole = torch.randn(size * count, texts, 6, generator=draw, dtype=torch.float64)
+    numbers = torch.randint(0, distinct, (size * count, texts), generator=draw)
+    gradients = {}
+    for name in ("one", "all"):
+        network = Known()
+        if name == "one":  # a single process with the whole batch
+            vectors = contrast.embed(network, whole, whole)
+            losses = train.compute_loss(vectors, numbers, vectors, numbers, 0.1)
+        else:
+            network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
+            vectors = contrast.embed(network, whole[rows], whole[rows])
+            others = contrast.Gather.apply(vectors, accelerator)
+            assert torch.equal(others[rows], vectors)
+            known = accelerator.gather(numbers[rows])
+            losses = train.compute_loss(vectors, numbers[rows], others, known, 0.1)
+        accelerator.backward(losses.mean())
+        gradients[name] = torch.cat([weight.grad.flatten() for weight in network.parameters()])
+    assert gradients["one"].abs().max() > 1e-3
+    worst = max(worst, float((gradients["all"] - gradients["one"]).abs().max()))
+if accelerator.is_main_process:
+    print("processes", count, "worst", worst)
+"""
+BATCHES = [(n, texts, most) for n in (1, 4, 7) for texts in (2, 3) for most in (5, 1000)]
+
+
+@pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.sweep)])
+def test_gradients_are_those_of_one_process_with_the_whole_batch(
+    processes: int, tmp_path: Path, proven
+) -> None:
+    """Of pairs and triplets, also with equal texts: the negatives are those of all processes."""
+    folder = project(tmp_path)
+    (folder / "gradients.py").write_text(GRADIENTS)
+    result = start(folder, ["gradients.py", json.dumps(BATCHES)], processes)
+    assert result.returncode == 0, result.stderr
+    found = result.stdout.split()
+    assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
+    proven("batches whose gradients are those of one process", len(BATCHES))
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+SCORES = """
+import json, sys, torch, train
+from accelerate import Accelerator
+from data import collate
+from contrast import ROUNDING
+from torch import nn
+from torch.utils.data import DataLoader
+from torchmetrics.retrieval import RetrievalMRR, RetrievalRecall
+
+class Known(nn.Module):
+    # the vector of a text depends on its letters alone, not on the batch
+    temperature = 0.1
+
+    def forward(self, tokens, mask):
+        ways = torch.arange(1, 33)
+        waves = torch.sin(tokens.double().unsqueeze(2) * ways * 0.37) * mask.unsqueeze(2)
+        return nn.functional.normalize(waves.sum(dim=1).float(), dim=1)
+
+accelerator, config = Accelerator(), train.Config()
+draw = torch.Generator().manual_seed(0)
+for size, batch_size, texts, distinct in json.loads(sys.argv[1]):
+    numbers = torch.randint(0, distinct, (size, texts), generator=draw).tolist()
+    samples = [(tuple(f"{n} word {n * 7 % 11}" for n in row), tuple(row)) for row in numbers]
+    collated = lambda rows: collate(rows, config)
+    loader = accelerator.prepare(DataLoader(samples, batch_size, collate_fn=collated))
+    metrics = train.evaluate(accelerator, Known(), loader, "val")
+
+    # one query after the other, with the candidates in a plain list
+    every = sorted({number for row in numbers for number in row[1:]})
+    strings = {n: text for row, ns in samples for text, n in zip(row, ns)}
+    def embed(text):
+        return Known()(*(part[0] for part in collated([((text,), (0,))])[:2]))[0]
+
+    vectors = {n: embed(text) for n, text in strings.items()}
+    losses, scores, relevant, queries = [], [], [], []
+    for index, row in enumerate(numbers):
+        own = {other[1] for other in numbers if other[0] == row[0]}
+        rivals = [n for n in every if n not in own and n != row[0]]
+        cosines = torch.stack([vectors[row[0]] @ vectors[n] for n in [row[1], *rivals]])
+        losses.append(-(cosines / 0.1).log_softmax(dim=0)[0])
+        cosines[0] -= ROUNDING  # a tie is lost
+        scores.append(1.0 + cosines.argsort().argsort())  # torchmetrics drops what is not above 0
+        relevant.append(torch.arange(len(cosines)) == 0)
+        queries.append(torch.full((len(cosines),), index))
+    scores, relevant, queries = map(torch.cat, (scores, relevant, queries))
+    expected = {"loss": float(torch.stack(losses).mean())}
+    for name, metric in (
+        ("mrr", RetrievalMRR()),
+        ("recall_at_1", RetrievalRecall(top_k=1)),
+        ("recall_at_10", RetrievalRecall(top_k=10)),
+    ):
+        expected[name] = float(metric(scores, relevant, indexes=queries))
+    for name, value in expected.items():
+        found = metrics["val_" + name]
+        assert abs(found - value) < 1e-6 * max(1, value), (name, size, batch_size, found, value)
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes)
+"""
+SIZES = [
+    (size, batch, texts, distinct)
+    for size in (1, 2, 3, 5, 12, 33, 80)
+    for batch, texts, distinct in ((1, 2, 1000), (3, 3, 40), (8, 2, 40), (64, 3, 1000))
+]
+
+
+@pytest.mark.parametrize(
+    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
+)
+def test_scores_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
+    """Over all texts of the set, for each number of rows and batch size, also with equal texts."""
+    folder = project(tmp_path)
+    (folder / "scores.py").write_text(SCORES)
+    sizes = SIZES[1::5] if processes == 2 else SIZES
+    result = start(folder, ["scores.py", json.dumps(sizes)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes}" in result.stdout
+    proven("sets whose recall and MRR are those of torchmetrics", len(sizes))
+
+
+# --- files --------------------------------------------------------------------------------------
+
+ROWS = [("Where\tis it?", 'A "good" question, \nof two lines', "No"), ("naïve", "Zoë", "x")]
+NAMES = ("anchor", "positive", "negative")
+
+
+def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] = NAMES) -> None:
+    """Rows in the form that the name of the file says."""
+    if path.suffix == ".jsonl":
+        objects = (json.dumps(dict(zip(names, row, strict=False))) for row in rows)
+        path.write_text("\n\n".join(objects), encoding="utf-8")
+    else:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            table = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
+            table.writerows([names[: len(rows[0])], *rows])
+
+
+BAD = {
+    "short.csv": ("anchor,positive\na,b\nc\n", "line 3 has more or fewer columns than the header"),
+    "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is not text, but ' '"),
+    "column.csv": ("anchor,answer\na,b\n", "line 2: there is no 'positive' in anchor, answer"),
+    "comma.tsv": ("anchor,positive\na,b\n", "line 2: there is no 'anchor' in anchor,positive"),
+    "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is not a table: "),
+    "more.csv": (
+        "anchor,positive\na,b\na,b,c\n",
+        "line 3 has more or fewer columns than the header",
+    ),
+    "head.csv": ("anchor,positive\n", "head.csv has no rows"),
+    "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
+    "absent.csv": (None, "absent.csv can't be read"),
+    "rows.parquet": (b"PAR1", "rows.parquet can't be read"),
+    "bytes.csv": (b"anchor,positive\na,\xff\n", "bytes.csv can't be read: 'utf-8'"),
+    "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is not JSON: "),
+    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
+    "number.jsonl": ('\n{"anchor": "a", "positive": 1}', "line 2: its positive is not text, but 1"),
+}
+
+
+def test_files_of_all_forms_are_read_alike(tmp_path: Path, proven) -> None:
+    """A wrong row is named by its file and line, and ends training before it starts."""
+    folder = project(tmp_path, dataset="files", path="data.csv")
+    rows = 6 * ROWS
+    for name in ("data.csv", "data.tsv", "data.jsonl"):
+        write_rows(tmp_path / name, rows)
+    write_rows(tmp_path / "other.jsonl", [("a", "b")], ("question", "answer"))
+    # as Common Voice writes them: a quotation mark is a part of the text
+    marks = ['"a" b', '"c', 'd"', '"']
+    lines = ["anchor\tpositive", *(f"{text}\tx" for text in marks), '"e ""f"""\t"x"']
+    (tmp_path / "marks.tsv").write_text("\n".join(lines))
+    code = "read = lambda path, **more: data.read_rows(path, train.Config(**more))\n"
+    code += "three = {'text_columns': 'anchor,positive,negative'}\n"
+    code += "parts = train.Config(path='data.tsv', val_path='data.csv', **three)\n"
+    whole = "[read('data.' + end, **three) for end in ('csv', 'tsv', 'jsonl')]"
+    more = "list(map(len, data.build_datasets(parts))), read('data.csv')"
+    other = "read('other.jsonl', text_columns='question,answer'), read('marks.tsv')"
+    read, sizes, pairs, renamed, marked = ask(folder, code, f"[{whole}, {more}, {other}]")
+    assert read == 3 * [[list(row) for row in rows]]
+    assert sizes == [11, 12, 1]
+    assert pairs == [list(row[:2]) for row in rows] and renamed == [["a", "b"]]
+    assert marked == [*([text, "x"] for text in marks), ['e "f"', "x"]]
+    for name, (content, _) in BAD.items():
+        if content is not None:
+            raw = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / name).write_bytes(raw)
+    code = f"said = []\nfor name in {list(BAD)}:" + """
+    try:
+        data.load_rows(train.Config(path=name))
+    except SystemExit as stop:
+        said.append(str(stop))
+"""
+    for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
+        assert name in message or name == "few.csv"
+        assert expected in message, message
+    [message] = said(folder, "train.py", ["--path", "empty.csv"])
+    assert BAD["empty.csv"][1] in message
+    assert not list(folder.glob("runs/*/*.safetensors"))
+    proven("files of pairs that can't be read, named by file and line", len(BAD))
+
+
+SMALL = {
+    "one text": [("a", "b")] * 12,
+    "triplets, one of them long": [
+        *[(f"a{n}", f"b{n}", "c") for n in range(11)],
+        ("a " * 70_000,) * 3,
+    ],
+    "anchors that are positives": [(f"a{n}", f"a{(n + 1) % 12}") for n in range(12)],
+}
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("name", in_turns(SMALL, 3))
+def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
+    """Then vectors are written in the order of the texts, and the closest ones found."""
+    rows = SMALL[name]
+    write_rows(tmp_path / "data.tsv", rows)
+    columns = ",".join(NAMES[: len(rows[0])])
+    folder = project(tmp_path, dataset="files", path="data.tsv", text_columns=columns)
+    script = ["train.py", "--epochs", "2", "--batch-size", "2"]
+    result = start(folder, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes and "nan" not in result.stdout
+    (tmp_path / "data.tsv").unlink()  # it needs no data
+    (tmp_path / "texts.txt").write_text("b c\na\nc\n", encoding="utf-8")
+    found = start(folder, ["predict.py", "a", "texts.txt", ""], processes)
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    assert [row["text"] for row in rows] == ["a", "b c", "a", "c", ""]
+    assert {len(row["vector"]) for row in rows} == {64}
+    found = start(folder, ["predict.py", "a", "texts.txt", "--npy", "all.npy"], processes)
+    assert found.returncode == 0 and not found.stdout, found.stderr
+    stored = ask(folder, "import numpy", "numpy.load('all.npy').tolist()")
+    assert stored == [pytest.approx(row["vector"], abs=1e-6) for row in rows[:4]]
+    asked = ["predict.py", "a", "--search", "texts.txt", "--count", "2"]
+    found = start(folder, asked, processes)
+    assert found.returncode == 0, found.stderr
+    [row] = map(json.loads, found.stdout.splitlines())
+    assert row["text"] == row["found"][0]["text"] == "a" and len(row["found"]) == 2
+    assert row["found"][0]["similarity"] == pytest.approx(1, abs=1e-5)
+    (tmp_path / "empty.txt").write_text("")
+    wrong = [["--search", "texts.csv"], ["--search", "empty.txt"], ["--npy", "no/where.npy"]]
+    messages = said(folder, "predict.py", *(["a", *more] for more in wrong))
+    assert "takes a .txt file with a text in each line, not 'texts.csv'" in messages[0]
+    assert "empty.txt has no lines" in messages[1] and "can't be written" in messages[2]
+
+
+HUB = """
+from datasets import Dataset
+for part, rows in (("train", 40), ("dev", 5)):
+    columns = {"anchor": [f"{part} {n}" for n in range(rows)], "positive": ["b"] * rows}
+    Dataset.from_dict(columns).to_parquet(f"own/{part}.parquet")
+"""
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
+    """From a folder, as nothing is downloaded here. A part that it lacks is a tenth of the rest."""
+    more = {"dataset_name": str(tmp_path / "own"), "dataset_subset": ""}
+    folder = project(tmp_path, dataset="huggingface", **more)
+    (tmp_path / "own").mkdir()
+    assert call(folder, HUB).returncode == 0
+    parts = "data.load_rows(config)"
+    sizes, first = ask(folder, "", f"[list(map(len, {parts})), {parts}[1][0]]")
+    assert sizes == [36, 5, 4]
+    assert first == ["dev 0", "b"]
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
+    assert result.returncode == 0, result.stderr
+    wrong = [["--text-columns", "anchor,answer"], ["--dataset-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *wrong)
+    assert "train, row 1: there is no 'answer' in anchor, positive" in messages[0]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+UNTRAINED = """
+from accelerate import Accelerator
+accelerator = Accelerator()
+parts = accelerator.prepare(model.build_model(config), data.build_loaders(config)[2])
+untrained = train.evaluate(accelerator, *parts, "test")["test_recall_at_1"]
+rows = data.load_rows(config)
+common = sum(bool(set(a.lower().strip(".").split()) & set(b.lower().split())) for a, b in rows[0])
+"""
+
+
+@pytest.mark.sweep
+def test_the_made_up_paraphrases_have_to_be_learned(tmp_path: Path) -> None:
+    """They have no word in common, and an encoder with new weights finds none."""
+    untrained, common = ask(project(tmp_path), UNTRAINED, "[untrained, common]")
+    assert untrained < 0.02 and common == 0
+
+
+# --- images and texts ---------------------------------------------------------------------------
+
+PAIR_GRADIENTS = """
+import contrast, json, sys, torch, train
+from accelerate import Accelerator
+from torch import nn
+
+class Known(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer, self.log_scale = nn.Linear(6, 4).double(), nn.Parameter(torch.ones(1).double())
+
+    def forward(self, parts):
+        return nn.functional.normalize(self.layer(parts), dim=2) * (self.log_scale / 2).exp()
+
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+count, number = accelerator.num_processes, accelerator.process_index
+worst = 0.0
+for size, distinct in json.loads(sys.argv[1]):
+    whole = torch.randn(size * count, 2, 6, generator=draw, dtype=torch.float64)
+    numbers = torch.randint(0, distinct, (size * count, 2), generator=draw)
+    numbers[:, 1] += distinct
+    gradients = {}
+    for name in ("one", "all"):
+        network = Known()
+        if name == "one":  # a single process with the whole batch
+            vectors = network(whole)
+            losses = train.compute_loss(vectors, numbers, vectors, numbers)
+        else:
+            network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
+            vectors = network(whole[rows])
+            others = contrast.Gather.apply(vectors, accelerator)
+            known = accelerator.gather(numbers[rows])
+            losses = train.compute_loss(vectors, numbers[rows], others, known)
+        accelerator.backward(losses.mean())
+        gradients[name] = torch.cat([weight.grad.flatten() for weight in network.parameters()])
+    assert gradients["one"].abs().max() > 1e-3
+    worst = max(worst, float((gradients["all"] - gradients["one"]).abs().max()))
+if accelerator.is_main_process:
+    print("processes", count, "worst", worst)
+"""
+PAIR_BATCHES = [(n, most) for n in (2, 4, 7) for most in (9, 1000)]
+
+
+@pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.sweep)])
+def test_gradients_of_pairs_are_those_of_one_process(
+    processes: int, tmp_path: Path, proven
+) -> None:
+    """Of images and texts, and of the temperature: the negatives are those of all processes."""
+    folder = project(tmp_path, dataset="digits")
+    (folder / "gradients.py").write_text(PAIR_GRADIENTS)
+    result = start(folder, ["gradients.py", json.dumps(PAIR_BATCHES)], processes)
+    assert result.returncode == 0, result.stderr
+    found = result.stdout.split()
+    assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
+    proven("batches of images and texts with the gradients of one process", len(PAIR_BATCHES))
+
+
+PAIR_SCORES = """
+import json, sys, torch, train, pathlib
+from accelerate import Accelerator
+from contrast import ROUNDING
+from torch import nn
+from torch.utils.data import DataLoader
+from torchmetrics.retrieval import RetrievalHitRate, RetrievalMRR
+
+class Known(nn.Module):
+    # the vector of an image or a text depends on its number alone, not on the batch
+    def forward(self, images, tokens, mask):
+        return torch.stack([vectors_of(images), vectors_of(tokens)], dim=1) * 2
+
+def vectors_of(numbers):
+    waves = torch.sin((1 + numbers.double()).unsqueeze(1) * torch.arange(1, 9) * 0.37)
+    return nn.functional.normalize(waves.float(), dim=1)
+
+accelerator = Accelerator()
+draw = torch.Generator().manual_seed(0)
+for size, batch_size, images, texts in json.loads(sys.argv[1]):
+    pairs = torch.randint(0, images, (size, 2), generator=draw)
+    pairs[:, 1] = images + pairs[:, 1] % texts
+    batches = [(image, text, text, torch.stack([image, text])) for image, text in pairs]
+    loader = accelerator.prepare(DataLoader(batches, batch_size))
+    metrics = train.evaluate(accelerator, Known(), loader, "val")
+    known, losses = {tuple(pair) for pair in pairs.tolist()}, []
+    for name, one, other in (("text", 0, 1), ("image", 1, 0)):
+        # one query after the other, with the candidates in a plain list
+        every = sorted(set(pairs[:, other].tolist()))
+        scores, relevant, queries = [], [], []
+        for index, pair in enumerate(pairs.tolist()):
+            belongs = [((pair[0], n) if other else (n, pair[1])) in known for n in every]
+            cosines = vectors_of(torch.tensor(every)) @ vectors_of(torch.tensor([pair[one]]))[0]
+            own = cosines[every.index(pair[other])]
+            wrong = cosines[~torch.tensor(belongs)]
+            losses.append(-(torch.cat([own[None], wrong]) * 4).log_softmax(dim=0)[0])
+            cosines[torch.tensor(belongs)] -= ROUNDING  # a tie is lost
+            scores.append(1.0 + cosines.argsort().argsort())  # what is not above 0 is dropped
+            relevant.append(torch.tensor(belongs))
+            queries.append(torch.full((len(every),), index))
+        given = torch.cat(scores), torch.cat(relevant), torch.cat(queries)
+        for kind, metric in (
+            ("mrr", RetrievalMRR()),
+            ("recall_at_1", RetrievalHitRate(top_k=1)),
+            ("recall_at_10", RetrievalHitRate(top_k=10)),
+        ):
+            expected = float(metric(given[0], given[1], indexes=given[2]))
+            found = metrics[f"val_{name}_{kind}"]
+            assert abs(found - expected) < 1e-6, (name, kind, size, batch_size, found, expected)
+    expected, found = float(torch.stack(losses).mean()), metrics["val_loss"]
+    assert abs(found - expected) < 1e-5 * max(1, expected), (size, batch_size, found, expected)
+    both = (metrics["val_text_mrr"] + metrics["val_image_mrr"]) / 2
+    assert abs(metrics["val_mrr"] - both) < 1e-9
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes)
+"""
+PAIR_SIZES = [
+    (size, batch, images, texts)
+    for size in (1, 2, 3, 5, 12, 33, 80)
+    for batch, images, texts in ((1, 1000, 1000), (3, 30, 7), (8, 1000, 5), (64, 20, 20))
+]
+
+
+@pytest.mark.parametrize(
+    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
+)
+def test_scores_of_pairs_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
+    """In both directions, over the whole set: several images with a text, and texts of an image."""
+    folder = project(tmp_path, dataset="digits")
+    (folder / "scores.py").write_text(PAIR_SCORES)
+    sizes = PAIR_SIZES[1::5] if processes == 2 else PAIR_SIZES
+    result = start(folder, ["scores.py", json.dumps(sizes)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes}" in result.stdout
+    proven("sets of images and texts whose recall and MRR are those of torchmetrics", len(sizes))
+
+
+def write_pairs(folder: Path, count: int = 12) -> None:
+    """Images of several kinds in a subfolder, and a table of them; two share a text."""
+    from PIL import Image
+
+    (folder / "photos").mkdir(exist_ok=True)
+    rows = []
+    for number in range(count):
+        mode, end = [("RGB", "png"), ("L", "jpg"), ("RGBA", "png"), ("P", "gif")][number % 4]
+        image = Image.new("RGB", (20 + number, 17), (20 * number, 90, 250 - 20 * number))
+        image.convert(mode).save(folder / f"photos/{number}.{end}")
+        rows.append((f"photos/{number}.{end}", f"colour {number // 2}"))
+    write_rows(folder / "pairs.csv", [*rows, (rows[0][0], "another text")], ("image", "text"))
+
+
+BAD_PAIRS = {
+    "absent.csv": ("image,text\nphotos/0.png,a\nphotos/no.png,b\n", "line 3: photos/no.png can't"),
+    "broken.csv": ('image,text\n"photos/0.png","a\nb"\ncut.jpg,b\n', "line 4: cut.jpg can't be re"),
+    "other.csv": ("image,text\npairs.csv,b\n", "line 2: pairs.csv can't be read as an image"),
+    "empty.csv": ("image,text\nphotos/0.png,\n", "line 2: its text is not text, but ''"),
+    "column.csv": ("image,words\na,b\n", "no 'text' in image, words. Set --pair-columns."),
+    "few.csv": ("image,text\nphotos/0.png,a\n", "1 images can't be split"),
+    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
+    "number.jsonl": ('\n{"image": 3, "text": "a"}', "line 2: its image is not text, but 3"),
+}
+
+
+def test_files_of_images_and_texts(tmp_path: Path, proven) -> None:
+    """A wrong row or image is named by its file and line, and nothing is trained.
+
+    Then images and texts become vectors, and each finds the other.
+    """
+    more = {"dataset": "images", "image_size": 16, "width": 8}
+    folder = write_files(
+        tmp_path,
+        render(
+            {**TASK, "training.num_workers": 0}
+            | {f"embeddings.{key}": value for key, value in more.items()}
+        ),
+    )
+    write_pairs(folder)
+    whole = (folder / "photos/1.jpg").read_bytes()
+    (folder / "cut.jpg").write_bytes(whole[: len(whole) - 20])
+    for name, (content, _) in BAD_PAIRS.items():
+        (folder / name).write_text(content, encoding="utf-8")
+    code = f"said = []\nfor name in {list(BAD_PAIRS)}:" + """
+    try:
+        data.load_rows(train.Config(path=name))
+    except SystemExit as stop:
+        said.append(str(stop))
+parts = [[[str(image), text] for image, text in part] for part in data.load_rows(config)]
+sizes = [tuple(data.read_image(image, config).shape) for image, _ in data.load_rows(config)[0]]
+from PIL import Image
+Image.new("I;16", (20, 20), 20000).save("deep.png")
+Image.new("F", (20, 20), 0.5).save("deeper.tif")
+deep = [float(data.read_image("deep.png", config).mean()), data.find_problem("deeper.tif")]
+"""
+    messages, parts, shapes, deep = ask(folder, code, "[said, parts, sizes, deep]")
+    assert deep[0] == pytest.approx(20000 / 65535, abs=1 / 255), "not white"
+    assert deep[1] == "it has 32 bits for each pixel: save it with 8 or 16"
+    for (name, (_, expected)), message in zip(BAD_PAIRS.items(), messages, strict=True):
+        assert name in message or name == "few.csv"
+        assert expected in message, message
+    assert sorted(map(len, parts))[0] >= 1 and sum(map(len, parts)) == 13
+    assert {tuple(shape) for shape in shapes} == {(3, 16, 16)}
+    [message] = said(folder, "train.py", ["--path", "absent.csv"])
+    assert BAD_PAIRS["absent.csv"][1] in message
+    assert not list(folder.glob("runs/*/*.safetensors"))
+    proven("files of images and texts that can't be read, named by file and line", len(BAD_PAIRS))
+
+    result = start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], 2)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == 2 and "nan" not in result.stdout
+    (folder / "pairs.csv").unlink()  # it needs no data
+    found = start(folder, ["predict.py", "colour 1", "photos", "x" * 300], 2)
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    assert [row.get("text") for row in rows] == ["colour 1", *[None] * 12, "x" * 300]
+    assert [row["image"] for row in rows[1:-1]] == sorted(map(str, relative(folder)))
+    assert {len(row["vector"]) for row in rows} == {8}
+    (folder / "texts.txt").write_text("colour 1\ncolour 2\n", encoding="utf-8")
+    for given, corpus, key in ("colour 1", "photos", "image"), (
+        "photos/0.png",
+        "texts.txt",
+        "text",
+    ):
+        found = start(folder, ["predict.py", given, "--search", corpus, "--count", "2"], 1)
+        assert found.returncode == 0, found.stderr
+        [row] = map(json.loads, found.stdout.splitlines())
+        assert given in row.values() and len(row["found"]) == 2
+        assert all(one.keys() == {key, "similarity"} for one in row["found"])
+        assert row["found"][0]["similarity"] >= row["found"][1]["similarity"]
+    wrong = [["a", "--search", "pairs.csv"], ["cut.jpg"], ["no.png"]]
+    messages = said(folder, "predict.py", *wrong)
+    assert "takes a folder of images or a .txt file, not 'pairs.csv'" in messages[0]
+    assert "cut.jpg can't be read as an image" in messages[1] and "no.png can't" in messages[2]
+
+
+def relative(folder: Path) -> list[Path]:
+    return [path.relative_to(folder) for path in (folder / "photos").iterdir()]
+
+
+SMALL_IMAGES = {"image_size": 16, "width": 8}
+HUB_IMAGES = """
+from datasets import Dataset, Features, Image, Sequence, Value
+from PIL import Image as Pictures
+picture = lambda n: Pictures.new("RGB", (20 + n, 17), (20 * n % 255, 90, 250 - n))
+features = Features({"image": Image(), "captions": Sequence(Value("string"))})
+for part, rows in (("train", 40), ("test", 4)):
+    images = [picture(n // 2) if n < 4 else picture(n) for n in range(rows)]
+    columns = {"image": images, "captions": [[f"colour {n}", "an image"] for n in range(rows)]}
+    Dataset.from_dict(columns, features=features).to_parquet(f"own/{part}.parquet")
+columns = {"image": [None] * 40, "captions": [["a"]] * 40}
+Dataset.from_dict(columns, features=features).to_parquet("none/train.parquet")
+columns = {"image": [picture(1)] * 40, "captions": [["a"], [" "]] * 20}
+Dataset.from_dict(columns, features=features).to_parquet("blank/train.parquet")
+"""
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
+    """From a folder. Equal images are one, and a tenth of the images replaces a missing part."""
+    more = {"dataset": "hub_images", "image_dataset": "own", "pair_columns": "image,captions"}
+    settings = {f"embeddings.{key}": value for key, value in (more | SMALL_IMAGES).items()}
+    folder = write_files(tmp_path, render({**TASK, **settings, "training.num_workers": 0}))
+    for name in ("own", "none", "blank"):
+        (tmp_path / name).mkdir()
+    made = call(folder, HUB_IMAGES)
+    assert made.returncode == 0, made.stderr
+    code = "parts = data.load_rows(config)\n"
+    code += "images = [{image for image, _ in part} for part in parts]\n"
+    code += "pixels = data.build_datasets(config)[2][0][0]"
+    sizes, counts, shape = ask(
+        folder, code, "[list(map(len, parts)), list(map(len, images)), pixels.shape]"
+    )
+    assert sum(sizes) == 88 and sizes[2] == 8 and counts[2] == 2  # equal to two of train
+    assert counts[:2] == [35, 3] and shape == [3, 16, 16]
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
+    assert result.returncode == 0, result.stderr
+    wrong = [["--pair-columns", "image,text"], ["--pair-columns", "captions,image"]]
+    wrong += [["--dataset-name", name] for name in ("none", "blank", "nobody/nothing")]
+    messages = said(folder, "train.py", *wrong)
+    assert "own has no column 'text', only image, captions. Set --pair-columns." in messages[0]
+    assert "The column 'captions' of own holds no images." in messages[1]
+    assert "none, train, row 1: its image can't be read." in messages[2]
+    assert "blank, train, row 2: its text is not text, but ' '" in messages[3]
+    assert "'nobody/nothing' can't be loaded" in messages[4]
+
+
+def test_deepspeed_is_refused_for_a_learned_temperature() -> None:
+    with pytest.raises(AnswerError, match="DeepSpeed would undo it"):
+        render({**TASK, "embeddings.dataset": "digits", "hardware.sharding": "deepspeed"})
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_images_of_digits_find_their_names(processes: int, tmp_path: Path) -> None:
+    """As the choice promises, with as many samples per step on 2 processes as on 1."""
+    folder = project(tmp_path, dataset="digits")
+    script = ["train.py", "--batch-size", str(64 // processes)]
+    result = start(folder, script, processes, timeout=600)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    rows = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+    assert json.loads(rows[-1])["test_text_recall_at_1"] >= 0.95
+    assert "at least 0.95" in (folder / "README.md").read_text()
+
+
+@pytest.mark.sweep
+def test_two_encoders_can_be_split(tmp_path: Path) -> None:
+    """By FSDP 2 among two processes: also the temperature, which is clamped from the start."""
+    given = {**TASK, "embeddings.dataset": "digits", "training.optimizer": "sgd"}
+    project = assert_split_is_whole(tmp_path, {**given, "embeddings.start_temperature": 0.01})
+    from safetensors.torch import load_file
+
+    scale = load_file(project / "runs/split/model.safetensors")["log_scale"]
+    assert scale.shape == (1,) and 0 <= float(scale) <= 4.6052
+
+
+MAKE_CLIP = """
+from transformers import CLIPConfig, CLIPModel, CLIPTokenizer
+import torch
+
+torch.manual_seed(0)
+texts = [text for part in data.load_rows(config) for _, text in part]
+start, end = "<|startoftext|>", "<|endoftext|>"
+tokenizer = CLIPTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+tokenizer.save_pretrained("clip")
+small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 2, "projection_dim": 16}
+ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+words = {"vocab_size": len(tokenizer), "max_position_embeddings": 40, **ends, **small}
+pixels = {"image_size": 16, "patch_size": 8, **small}
+network = CLIPModel(CLIPConfig(text_config=words, vision_config=pixels, projection_dim=16))
+network.save_pretrained("clip")
+processor = {"image_processor_type": "CLIPImageProcessor", "image_mean": [0.4, 0.5, 0.6]}
+with open("clip/preprocessor_config.json", "w") as file:
+    json.dump({**processor, "image_std": [0.2, 0.3, 0.4], "size": {"shortest_edge": 16}}, file)
+"""
+CLIP = {"dataset": "digits", "model": "pretrained", "max_length": 40}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("lora", [False, True])
+def test_a_pretrained_clip_is_fine_tuned(lora: bool, tmp_path: Path) -> None:
+    """In 32 bits, on two processes, and no weight is without a gradient."""
+    settings = {**CLIP, "clip_name": str(tmp_path / "clip")}
+    answers = {f"embeddings.{key}": value for key, value in settings.items()}
+    folder = write_files(tmp_path, render({**TASK, **answers, "features.lora.enabled": lora}))
+    made = call(folder, MAKE_CLIP)
+    assert made.returncode == 0, made.stderr
+    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    assert (folder / "runs/latest/adapter").is_dir() == lora
+    found = start(folder, ["predict.py", "a handwritten seven"], 1)
+    assert found.returncode == 0, found.stderr
+    assert len(json.loads(found.stdout)["vector"]) == 16
+    calls = [["--max-length", "41"], ["--pretrained-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *calls)
+    assert "takes at most 40 tokens: lower --max-length." in messages[0]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+CLIP_LOSS = """
+import torch, torch.nn.functional as F
+from transformers import CLIPModel
+
+ours, theirs = model.build_model(config), CLIPModel.from_pretrained("clip")
+with torch.no_grad():
+    ours.log_scale.fill_(3.0), theirs.logit_scale.fill_(3.0)
+pairs, losses, gradients = data.build_datasets(config)[0], [], []
+# no image and no text twice: then there is no difference but the duplicates
+for first in range(3):
+    chosen = {}
+    for place in range(first, len(pairs), 7):
+        image, text = pairs.rows[place]
+        if image not in [pairs.rows[other][0] for other in chosen.values()]:
+            chosen.setdefault(text, place)
+    batch = data.collate([pairs[place] for place in chosen.values()], config)
+    images, tokens, mask, numbers = batch
+    vectors = ours(images, tokens, mask)
+    loss = train.compute_loss(vectors, numbers, vectors, numbers).mean()
+    pixels = F.interpolate(images.expand(-1, 3, -1, -1), (16, 16), mode="bicubic")
+    mean, std = (torch.tensor(x).reshape(3, 1, 1) for x in ([0.4, 0.5, 0.6], [0.2, 0.3, 0.4]))
+    inputs = {"input_ids": tokens, "attention_mask": mask.long()}
+    other = theirs(**inputs, pixel_values=(pixels - mean) / std, return_loss=True).loss
+    losses.append([float(loss), float(other), len(chosen)])
+    for network, value in ((ours, loss), (theirs, other)):
+        network.zero_grad()
+        value.backward()
+    same = dict(theirs.named_parameters())
+    scale = same.pop("logit_scale").grad
+    gradients.append(float((ours.log_scale.grad - scale).abs().max()))
+    for name, weight in same.items():
+        gap = ours.get_parameter("model." + name).grad - weight.grad
+        gradients.append(float(gap.abs().max()))
+"""
+
+
+@pytest.mark.sweep
+def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
+    """The loss of CLIPModel, and its gradients, where no image and no text is twice in a batch."""
+    folder = project(tmp_path, **CLIP, clip_name=str(tmp_path / "clip"))
+    assert call(folder, MAKE_CLIP).returncode == 0
+    losses, gradients = ask(folder, CLIP_LOSS, "[losses, gradients]")
+    for ours, theirs, size in losses:
+        assert size > 20 and ours == pytest.approx(theirs, abs=1e-5)
+    assert max(gradients) < 1e-5
+    proven("batches whose loss and gradients are those of CLIPModel", len(losses))
+
+
+@pytest.mark.sweep
+def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
+    """CLIPModel.from_pretrained gives the vectors of predict.py, with the learned temperature."""
+    settings = {f"embeddings.{key}": value for key, value in CLIP.items()}
+    settings["embeddings.clip_name"] = str(tmp_path / "clip")
+    folder = write_files(tmp_path, render({**TASK, "features.export.enabled": True, **settings}))
+    assert call(folder, MAKE_CLIP).returncode == 0
+    text = "a handwritten seven"
+    brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
+    exports = [["export.py", "--format", kind] for kind in ("onnx", "torch", "safetensors")]
+    exports.append(["export.py", "--format", "transformers", "--output", "exported"])
+    for command in (["train.py", *brief], *exports, ["predict.py", text]):
+        run = start(folder, command, 1)
+        assert run.returncode == 0, run.stderr
+    code = f"""
+import torch
+from safetensors.torch import load_file
+from transformers import AutoTokenizer, CLIPModel
+network = CLIPModel.from_pretrained("exported")
+tokens = AutoTokenizer.from_pretrained("exported")([{text!r}], return_tensors="pt")
+vector = torch.nn.functional.normalize(network.get_text_features(**tokens).pooler_output, dim=1)
+scales = [float(load_file("runs/latest/model.safetensors")["log_scale"])]
+scales += [float(network.logit_scale), float(CLIPModel.from_pretrained("clip").logit_scale)]
+"""
+    vector, scales = ask(folder, code, "[vector[0].tolist(), scales]")
+    assert vector == pytest.approx(json.loads(run.stdout)["vector"], abs=1e-5)
+    assert scales[0] == pytest.approx(scales[1]) and scales[0] != scales[2]
+
+
+# --- pretrained models --------------------------------------------------------------------------
+
+MAKE = """
+from transformers import BertConfig, BertModel, BertTokenizer, DistilBertConfig, DistilBertModel
+from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
+import torch
+
+texts = [text for part in data.load_rows(config) for row in part for text in row]
+small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
+still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+for name in ("bert", "roberta", "distilbert"):
+    kind = RobertaTokenizer if name == "roberta" else BertTokenizer
+    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
+    tokenizer.save_pretrained(name)
+    size, pad = len(tokenizer), tokenizer.pad_token_id
+    if name == "bert":
+        model = BertModel(BertConfig(vocab_size=size, pad_token_id=pad, **small, **still))
+    elif name == "roberta":
+        given = {"vocab_size": size, "pad_token_id": pad, "type_vocab_size": 1, **small}
+        model = RobertaModel(RobertaConfig(**given)).to(torch.bfloat16)
+    else:
+        given = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
+        given |= {"vocab_size": size, "pad_token_id": pad, "max_position_embeddings": 66}
+        model = DistilBertModel(DistilBertConfig(**given))
+    model.save_pretrained(name)
+"""
+LIMIT = """
+import torch
+network, works = model.build_model(config).eval(), []
+for length in (limit, limit + 1):
+    tokens = torch.full((1, length), 5)
+    try:
+        works.append(bool(network(tokens, tokens > 0).isfinite().all()))
+    except (IndexError, RuntimeError):
+        works.append(False)
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
+    """In 32 bits, on two processes, and no weight is without a gradient."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
+    folder = project(tmp_path, **more)
+    made = call(folder, MAKE)
+    assert made.returncode == 0, made.stderr
+    assert ask(folder, "", "str(model.build_model(config).model.dtype)") == "torch.float32"
+    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    found = start(folder, ["predict.py", "The doctor bought the car."], 1)
+    assert found.returncode == 0, found.stderr
+    assert len(json.loads(found.stdout)["vector"]) == 32
+    calls = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *calls)
+    assert "takes at most 6" in messages[0] and "tokens: lower --max-length." in messages[0]
+    limit = int(messages[0].partition(" tokens")[0].split()[-1])
+    assert ask(folder, f"limit = {limit}" + LIMIT, "works") == [True, False]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+RIVAL = """
+import torch
+from pathlib import Path
+from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.losses import MultipleNegativesRankingLoss
+from sentence_transformers.models import Normalize, Pooling, Transformer
+
+seen, collate = [], data.collate
+
+def note(samples, config):
+    seen.append([row for row, _ in samples])
+    return collate(samples, config)
+
+torch.manual_seed(0)
+begin = model.build_model(config)
+begin.model.save_pretrained("begin")
+data.build_tokenizer(config).save_pretrained("begin")
+train.build_model, data.collate = lambda config: begin, note
+train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
+lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+parts = Transformer("begin", max_seq_length=64), Pooling(32, pooling_mode="mean"), Normalize()
+other = SentenceTransformer(modules=list(parts), device="cpu")
+other.train()
+criterion = MultipleNegativesRankingLoss(other, scale=1 / config.temperature)
+optimizer = torch.optim.AdamW(other.parameters(), 1e-3, weight_decay=0.0)
+theirs = []
+for rows in seen[:10]:
+    columns = [other.tokenize(list(column)) for column in zip(*rows, strict=True)]
+    loss = criterion(columns, None)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(other.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    theirs.append(float(loss))
+texts = ["The doctor bought the car.", "one", "A longer text. " * 50]
+tokens, mask = data.tokenize(texts, config)
+with torch.no_grad():
+    vectors = torch.tensor(other.encode(texts)) - begin.cpu().eval()(tokens, mask)
+worst = float(vectors.abs().max())
+"""
+
+
+with_rival = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None, reason="pip install sentence-transformers"
+)
+
+
+@pytest.mark.sweep
+@with_rival
+@pytest.mark.parametrize("texts", [2, 3])
+def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path, proven) -> None:
+    """MultipleNegativesRankingLoss on the same batches, from the same weights, without dropout."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
+    more |= {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
+    settings = {f"embeddings.{key}": value for key, value in more.items()}
+    answers = {**TASK, "features.schedule.enabled": False, "training.weight_decay": 0.0}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
+    write_rows(folder / "rows.tsv", rows)
+    made = call(folder, MAKE)
+    assert made.returncode == 0, made.stderr
+    ours, theirs, worst = ask(folder, RIVAL, "[ours, theirs, worst]")
+    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0]
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert worst < 1e-4, "the vectors of both, after ten steps"
+    proven("steps that are those of sentence-transformers", 10)
+
+
+@pytest.mark.sweep
+@with_rival
+def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> None:
+    """It gives the vectors of predict.py."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
+    settings = {f"embeddings.{key}": value for key, value in more.items()}
+    answers = {**TASK, "features.export.enabled": True}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    assert call(folder, MAKE).returncode == 0
+    text = "The doctor bought the car. " * 20
+    export = ["export.py", "--format", "transformers", "--output", "exported"]
+    brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
+    for command in (["train.py", *brief], export, ["predict.py", text]):
+        run = start(folder, command, 1)
+        assert run.returncode == 0, run.stderr
+    code = "from sentence_transformers import SentenceTransformer"
+    vector = f"SentenceTransformer('exported', device='cpu').encode([{text!r}])[0].tolist()"
+    assert ask(folder, code, vector) == pytest.approx(json.loads(run.stdout)["vector"], abs=1e-5)

@@ -1,0 +1,317 @@
+"""Forecasting a user's series."""
+
+import csv
+import json
+import re
+from collections.abc import Mapping
+from datetime import date, timedelta
+from math import sin
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.files import replace_in, write_files
+from support.rendering import render
+from support.training import count_passed, count_processes, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+TASK = "forecasting"
+FILE: dict[str, Value] = {
+    f"{TASK}.dataset": "file",
+    f"{TASK}.path": "sales.csv",
+    f"{TASK}.context": 14,
+    f"{TASK}.horizon": 5,
+    f"{TASK}.season": 7,
+    "training.num_workers": 0,
+}
+BRIEF = ["--epochs", "1", "--batch-size", "16"]
+DAYS = [str(date(2026, 1, 1) + timedelta(days=day)) for day in range(120)]
+HEAD = "time,value,series"
+
+
+def list_rows(count: int = 5) -> list[str]:
+    """The values of shops by weekday, in no order, with a gap of days and an empty value."""
+    draw, rows = Random(0), []
+    for shop in range(count):
+        for number, day in enumerate(DAYS):
+            value = 100 * (shop + 1) + 20 * sin(0.9 * number) + draw.uniform(0, 9)
+            if (shop, number) in ((0, 50), (0, 51), (1, 110), (2, 100)):
+                continue  # a gap
+            rows.append(f"{day},{'' if (shop, number) == (3, 40) else f'{value:.2f}'},00{shop}")
+    draw.shuffle(rows)
+    return rows
+
+
+def write_rows(path: Path, rows: list[str], head: str = HEAD) -> None:
+    path.write_text("\n".join([head, *rows]) + "\n")
+
+
+def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
+    """A project for a file of series, and the file."""
+    write_files(folder, render({"project.task": TASK, **FILE, **given}))
+    write_rows(folder / "sales.csv", list_rows())
+    return folder
+
+
+def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. The forecasts follow the last value of each series."""
+    project = make_project(tmp_path, {f"{TASK}.loss": "quantiles"})
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "val_coverage" in trained.stdout
+    rows = list_rows()
+    ends = [row for row in rows if row < DAYS[100]]  # shop 2 has no value on its last day but one
+    write_rows(project / "new.csv", [*ends, f"{DAYS[100]},,002", *(f"{d},7,new" for d in DAYS)])
+    asked = run_python(project, ["predict.py", "new.csv"])
+    assert asked.returncode == 0, asked.stderr
+    lines = list(csv.DictReader(asked.stdout.splitlines()))
+    assert len(lines) == 6 * 5
+    for line in lines:
+        low, middle, high = (
+            float(line[name]) for name in ("quantile_0.1", "forecast", "quantile_0.9")
+        )
+        assert low <= middle <= high
+    times = [line["time"][:10] for line in lines if line["series"] == "002"]
+    assert times == DAYS[100:105]
+    last = date.fromisoformat(DAYS[-1])
+    times = [line["time"][:10] for line in lines if line["series"] == "new"]
+    assert times == [str(last + timedelta(days=day)) for day in range(1, 6)]
+    constant = [float(line["forecast"]) for line in lines if line["series"] == "new"]
+    assert all(3 < value < 11 for value in constant), "scaled by its own values"
+
+    def change(name: str, more: list[str], head: str = HEAD) -> list[str]:
+        write_rows(project / f"{name}.csv", [*rows[:2], *more, *rows[2:]], head)
+        return ["--path", f"{name}.csv", "--output-dir", "runs/other"]
+
+    short = [f"{day},1,short" for day in DAYS[:14]]
+    sales = ["--output-dir", "runs/other"]
+    write_rows(project / "bare.csv", [])
+    expected: dict[str, list[str]] = {
+        "time.csv: row 3 has the time 'soon': use a date": change("time", ["soon,1,000"]),
+        "value.csv: row 3 has the value 'many', which is not a n": change(
+            "value", ["2026-01-01,many,x"]
+        ),
+        "double.csv: row 4 has a second value for series 'x' at 2026-01-01": change(
+            "double", ["2026-01-01,1,x", "2026-01-01,2,x"]
+        ),
+        "unnamed.csv: row 3 has no series name.": change("unnamed", ["2026-01-01,1,"]),
+        "between.csv: row 3 has the time 2026-01-03 12:00, which is between two steps of D": [
+            *change("between", ["2026-01-03 12:00,1,x"]),
+            *("--frequency", "D"),
+        ],
+        "irregular.csv: can't infer the step": change("irregular", ["2026-01-03 12:00,1,x"]),
+        "series 'short' has no window for training: it needs 14 values": change("short", short),
+        "head.csv has no column 'time'. Set --time-column to one of ds, value, s": change(
+            "head", [], "ds,value,series"
+        ),
+        "bare.csv has no rows.": ["--path", "bare.csv", *sales],
+        "lost.csv can't be read as CSV: ": [*sales, "--path", "lost.csv"],
+        "the validation data have no window: they have 12 steps": [*sales, "--horizon", "13"],
+        "sales.csv has times from 2026-01-01": [*sales, "--val-from", "2031-01-01"],
+        "--test-from soon: ": [*sales, "--test-from", "soon"],
+        "no series has a naive error": [*sales, "--season", "96"],
+    }
+    messages = said(project, "train.py", *expected.values())
+    for message, start_of_it in zip(messages, expected, strict=True):
+        assert message.startswith(start_of_it)
+    assert not (project / "runs/other").exists()
+    write_rows(project / "few.csv", rows[:3])
+    [message] = said(project, "predict.py", ["few.csv"])
+    assert message.startswith("few.csv: series '00") and "a forecast needs 14." in message
+
+
+@pytest.mark.sweep
+def test_gaps_are_refused_if_asked(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {f"{TASK}.missing": "refuse"})
+    [message] = said(project, "train.py", BRIEF)
+    assert message == f"sales.csv: series '000' has no value at {DAYS[50]} 00:00:00."
+
+
+@pytest.mark.sweep
+def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> None:
+    """In Parquet, with names of another field, and borders of the user's."""
+    given = {"time_column": "ds", "value_column": "y", "series_column": "", "path": "one.parquet"}
+    project = make_project(tmp_path, {f"{TASK}.{key}": value for key, value in given.items()})
+    code = "import pandas as pd; t = range(0, 1200, 10); " + (
+        "pd.DataFrame({'ds': t, 'y': [x % 70 + x / 9 for x in t]}).to_parquet('one.parquet')"
+    )
+    assert run_python(project, ["-c", code]).returncode == 0
+    borders = ["--val-from", "900", "--test-from", "1000"]
+    trained = start(project, ["train.py", *BRIEF, *borders], 1)
+    assert trained.returncode == 0, trained.stderr
+    code = (
+        "from data import build_datasets; from predict import load; config, _ = load(); "
+        "print([(int(p.starts[:, 1].min()), int(p.starts[:, 1].max())) "
+        "for p in build_datasets(config)])"
+    )
+    assert run_python(project, ["-c", code]).stdout == "[(14, 85), (90, 95), (100, 115)]\n"
+    asked = run_python(project, ["predict.py", "one.parquet"])
+    assert asked.stdout.splitlines()[1].startswith("all,1200,"), asked.stderr
+    code = (
+        "import pandas as pd; t = pd.date_range('2026-01-20', periods=120).strftime('%Y%m%d'); "
+        "pd.DataFrame({'ds': t.astype(int), 'y': range(120)}).to_parquet('days.parquet'); "
+        "from data import read_series; from train import Config; "
+        "found = read_series(Config(path='days.parquet')).columns; print(len(found), found[-1])"
+    )
+    assert run_python(project, ["-c", code]).stdout == "120 2026-05-19 00:00:00\n"
+
+
+# the same daily values in other files, and hours when summer time ends
+FILES = """
+import pandas as pd
+days = pd.date_range("2026-01-20", periods=120)
+rows = pd.DataFrame({"time": [*days] * 2, "series": ["NA"] * 120 + ["b"] * 120})
+rows["value"] = [str(number) for number in range(240)]
+rows.loc[[3, 130], "value"] = ["NA", ""]
+rows.to_csv("na.csv", index=False)
+rows["value"] = pd.to_numeric(rows["value"], errors="coerce")
+rows["time"] = rows["time"].dt.tz_localize("Europe/Berlin")
+rows.to_csv("zone.csv", index=False)
+rows.to_parquet("zone.parquet")
+rows.set_index("time").to_parquet("index.parquet")
+rows.set_index(["series", "time"]).to_parquet("two.parquet")
+hours = pd.date_range("2026-10-24", periods=120, freq="h", tz="Europe/Berlin")
+rows.assign(time=[*hours] * 2).to_parquet("hours.parquet")
+from data import read_series
+from train import Config
+for path in ("na.csv", "zone.csv", "zone.parquet", "index.parquet", "two.parquet", "hours.parquet"):
+    found = read_series(Config(path=path))
+    print(*found.index, found.columns[0], found.columns[-1], found.isna().sum().sum(), sep="|")
+"""
+
+
+def test_files_with_time_zones_indices_and_a_series_named_na_are_read(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {})
+    read = run_python(project, ["-c", FILES])
+    *days, hours = read.stdout.splitlines()
+    assert days == ["NA|b|2026-01-20 00:00:00|2026-05-19 00:00:00|2"] * 5, read.stderr
+    assert hours == "NA|b|2026-10-23 22:00:00|2026-10-28 21:00:00|2"
+
+
+LEAKS = [
+    ("table.iloc[:, :val_start]", "table", "leak_of_the_future"),
+    ("starts[:, max(last - self.horizon + 1, 0) :] = False", "pass", "targets_stay_in_their_part"),
+    ("start - self.context : start]", "start - self.context + 1 : start + 1]", "targets_stay"),
+]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("right", "leak", "test"), LEAKS, ids=[row[2] for row in LEAKS])
+def test_a_planted_leak_is_seen(right: str, leak: str, test: str, tmp_path: Path) -> None:
+    """By the tests of the project."""
+    project = make_project(tmp_path, {})
+    replace_in(project / "data.py", right, leak)
+    result = run_tests(project, "tests/test_features.py", "-k", test)
+    assert result.returncode == 1 and "1 failed" in result.stdout, result.stdout
+
+
+EXACT = """
+import json
+import pandas as pd
+import torch
+from data import build_loaders, find_borders, read_series
+from predict import load
+from utilsforecast import losses
+config, model = load()
+table, loader = read_series(config), build_loaders(config)[2]
+parts, windows = [], loader.dataset
+with torch.no_grad():
+    for contexts, targets, scales in loader:
+        mean, std, _ = scales.double().T[:, :, None, None]
+        both = torch.cat([targets[:, :, None], model(contexts).reshape(*targets.shape, -1)], dim=2)
+        parts.append(mean + std * both)
+names = ["y", "low", "model", "high"] if both.shape[2] == 4 else ["y", "model"]
+rows = pd.DataFrame(torch.cat(parts).flatten(0, 1).numpy(), columns=names)
+rows["unique_id"] = windows.starts[:, 0].repeat_interleave(config.horizon).numpy()
+rows = rows.dropna(subset="y")
+train = table.iloc[:, : find_borders(table.columns, config)[0]].reset_index(drop=True)
+train = train.reset_index(names="unique_id").melt("unique_id", var_name="ds", value_name="y")
+train = train.sort_values(["unique_id", "ds"])
+counts = rows.groupby("unique_id").size()
+def mean(scores, name="model"):
+    scores = scores.set_index("unique_id")[name]
+    return float((scores * counts).sum() / counts.sum())
+found = {
+    "mae": mean(losses.mae(rows, ["model"])),
+    "mase": mean(losses.mase(rows, ["model"], config.season, train)),
+}
+if "low" in rows:
+    rows = rows.rename(columns={"low": "model-lo-80", "high": "model-hi-80"})
+    found["coverage"] = mean(losses.coverage(rows, ["model"], 80))
+print(json.dumps({"scores": found, "windows": len(windows), "targets": int(counts.sum())}))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("loss", ["mae", "quantiles"])
+def test_metrics_are_those_of_utilsforecast_on_any_processes(loss: str, tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of a number of windows that none of them divides, with gaps."""
+    pytest.importorskip("utilsforecast", reason="utilsforecast is not installed")
+    given = {f"{TASK}.loss": loss, "features.evaluate.enabled": True, f"{TASK}.horizon": 6}
+    project = make_project(tmp_path, given)
+    trained = start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    result = run_python(project, ["-c", EXACT])
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert found["windows"] == 5 * 7 and found["targets"] < 6 * 35, "there are gaps"
+    for processes in (1, 2, 3):
+        ask = ["evaluate.py"]
+        result = start(project, ask, processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        for name, value in found["scores"].items():
+            assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5), processes
+    for processes in (2, 3):
+        script = ["train.py", *BRIEF, "--output-dir", f"runs/{processes}"]
+        trained = start(project, script, processes)
+        assert trained.returncode == 0, trained.stderr
+        assert count_processes(trained.stdout) == processes
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["linear", "lstm", "transformer"])
+@pytest.mark.parametrize("loss", ["mae", "quantiles"])
+def test_a_users_file_passes_the_tests_of_its_project(
+    model: str, loss: str, tmp_path: Path
+) -> None:
+    project = make_project(tmp_path, {f"{TASK}.model": model, f"{TASK}.loss": loss})
+    assert count_passed(run_tests(project)) >= 30
+
+
+NAIVE = """
+from data import build_datasets
+from metrics import count_errors, forecast_scores
+from train import Config
+import torch
+config = Config()
+contexts, targets, scales = (torch.stack(p) for p in zip(*build_datasets(config)[2]))
+naive = contexts[:, -config.season :][:, : config.horizon]
+print(forecast_scores(count_errors(naive, targets, scales).sum(dim=0))["mase"])
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["linear", "lstm", "transformer"])
+def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Path) -> None:
+    """On the default data, where the page says that the naive forecast has a MASE of 1."""
+    project = write_files(tmp_path, render({"project.task": TASK, f"{TASK}.model": model}))
+    naive = run_python(project, ["-c", NAIVE])
+    assert float(naive.stdout) == pytest.approx(1, abs=0.05), naive.stderr
+    trained = start(project, ["train.py"], 1)
+    assert trained.returncode == 0, trained.stderr
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    assert last["test_mase"] < 0.8
+
+
+def test_an_interval_holds_as_many_values_as_it_says(tmp_path: Path) -> None:
+    """Of the made-up series, with the default settings: 80 % of the test data, up to 4 %."""
+    answers: dict[str, Value] = {"project.task": TASK, f"{TASK}.loss": "quantiles"}
+    project = write_files(tmp_path, render(answers))
+    trained = start(project, ["train.py"], 1)
+    assert trained.returncode == 0, trained.stderr
+    found = re.search(r"test_coverage ([\d.]+)", trained.stdout)
+    assert found and abs(float(found[1]) - 0.8) < 0.04, trained.stdout[-500:]

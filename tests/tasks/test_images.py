@@ -1,0 +1,277 @@
+"""Images from a folder: classes beside the weights, workers that decode, changes of torchvision.
+
+The autoencoder and the GAN learn from a folder without classes.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from support.files import write_files
+from support.inputs import paint, paint_digits
+from support.rendering import render
+from support.training import count_passed, run_python, run_tests, start
+
+pytestmark = pytest.mark.train
+
+
+FOLDER = {
+    "image_classification.dataset": "image_folder",
+    "image_classification.image_size": 16,
+}
+
+
+def test_classes_are_saved_and_resumed(tmp_path: Path) -> None:
+    """By default, workers decode the images."""
+    paint(tmp_path / "images", ["blue", "red"], 40)
+    folder = write_files(tmp_path, render(FOLDER))
+    assert "num_workers: int = 4 " in (folder / "config.py").read_text()
+    train = ["train.py", "--batch-size", "8", "--num-workers", "1", "--epochs"]
+    result = start(folder, [*train, "1"], 1)
+    assert result.returncode == 0, result.stderr
+    saved = folder / "runs/latest/classes.json"
+    assert json.loads(saved.read_text()) == ["blue", "red"]
+    (tmp_path / "images/red").rename(tmp_path / "images/violet")
+    result = start(folder, [*train, "2", "--resume"], 1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert "not ['blue', 'violet']" in result.stderr
+    assert json.loads(saved.read_text()) == ["blue", "red"]
+    (tmp_path / "images/violet").rename(tmp_path / "images/red")
+    assert start(folder, [*train, "2", "--resume"], 1).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["photo", "randaugment"])
+def test_photos_are_changed_the_same_after_a_resume(kind: str, tmp_path: Path) -> None:
+    """And with any number of workers. So are images that grow over the epochs."""
+    paint(tmp_path / "images", ["blue", "green", "red"], 20)
+    changes = {"features.augmentation.enabled": True, "features.augmentation.kind": kind}
+    changes["features.progressive_resizing.enabled"] = True
+    changes["features.schedule.enabled"] = False  # it would depend on max_steps
+    folder = write_files(tmp_path, render({**FOLDER, **changes}))
+    train = ["train.py", "--batch-size", "8", "--num-workers"]
+    weights = []
+    for name, workers, stops in (("whole", "0", []), ("resumed", "1", ["--max-steps", "8"])):
+        output = ["--output-dir", name, "--epochs", "2"]
+        result = start(folder, [*train, workers, *output, *stops], 1)
+        assert result.returncode == 0, result.stderr
+        if stops:
+            result = start(folder, [*train, "2", *output, "--max-steps", "0", "--resume"], 1)
+            assert result.returncode == 0, result.stderr
+        weights.append((folder / name / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
+# a ramp from black at the left to white at the right, as images of any kind
+ODD = """
+import numpy as np
+from pathlib import Path
+from PIL import Image
+ramp = np.linspace(0, 255, 40).astype(np.uint8)[None].repeat(30, 0)
+grey, deep = Image.fromarray(ramp), Image.fromarray(257 * ramp.astype(np.uint16))
+turned = Image.Exif()
+turned[0x112] = 3  # Orientation: upside down
+motorola = (257 * ramp.astype(">u2")).astype(">u2").tobytes()  # as ImageJ writes it
+kinds = {
+    "motorola.tif": Image.frombytes("I;16B", (40, 30), motorola),
+    "grey.png": grey, "grey.jpg": grey, "la.png": grey.convert("LA"), "p.png": grey.convert("P"),
+    "rgba.png": grey.convert("RGBA"), "cmyk.jpg": grey.convert("CMYK"), "deep.png": deep,
+    "deep.tif": deep, "turned.jpg": grey.transpose(Image.Transpose.ROTATE_180),
+    "rgb.webp": grey.convert("RGB"), "CAPITALS.PNG": grey, "large.jpg": grey.resize((400, 300)),
+}
+for label in ("odd", "plain"):
+    Path("images/train", label).mkdir(parents=True)
+for name, picture in kinds.items():
+    more = {"exif": turned} if name == "turned.jpg" else {}
+    picture.save(Path("images/train/odd", name), **more)
+for number in range(12):
+    grey.save(f"images/train/plain/{number}.png")
+"""
+READ = """
+import json
+from data import read_image, to_square
+from pathlib import Path
+paths = [*Path("images/train/odd").iterdir()]
+squares = {path.name: read_image(path, lambda image: to_square(image, 8)) for path in paths}
+print(json.dumps({name: square[:, 4].float().tolist() for name, square in squares.items()}))
+"""
+
+
+def test_pictures_of_any_kind_show_the_same(tmp_path: Path) -> None:
+    """Grey, with transparency or a palette, for print, with 16 bits, upside down."""
+    folder = write_files(tmp_path, render(FOLDER))
+    assert run_python(folder, ["-c", ODD]).returncode == 0
+    result = run_python(folder, ["-c", READ])
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(result.stdout.splitlines()[-1])
+    assert len(rows) == 13
+    for name, channels in rows.items():
+        for row in channels:
+            assert row == pytest.approx(rows["grey.png"][0], abs=4), name
+    assert rows["grey.png"][0][0] < 50 and rows["grey.png"][0][-1] > 200
+
+
+WRONG = """
+import shutil
+import numpy as np
+from PIL import Image
+for name in ("cut", "empty", "float", "large", "single"):
+    shutil.copytree("images", name)
+shutil.rmtree("single/train/odd")
+Image.effect_noise((200, 200), 90).save("whole.jpg")
+with open("whole.jpg", "rb") as file, open("cut/train/odd/grey.jpg", "wb") as cut:
+    cut.write(file.read(9000))
+open("empty/train/odd/grey.jpg", "w").close()
+Image.fromarray(np.ones((30, 40), np.float32)).save("float/train/odd/deep.tif")
+Image.new("1", (15000, 15000)).save("large/train/odd/grey.png")
+"""
+
+
+def test_a_wrong_image_is_named_in_one_line(tmp_path: Path) -> None:
+    """What has no pixels or one class is found before training, a cut off file when it is read."""
+    folder = write_files(tmp_path, render(FOLDER))
+    assert run_python(folder, ["-c", ODD + WRONG]).returncode == 0
+    expected = {
+        "empty": "empty/train/odd/grey.jpg can't be read as an image: remove it.",
+        "single": "single/train has one class, plain: a classifier needs two.",
+        "cut": "cut/train/odd/grey.jpg can't be read as an image: image file is truncated",
+        "large": "large/train/odd/grey.png can't be read as an image: Image size (225000000 pix",
+        "float": "float/train/odd/deep.tif can't be read as an image: it has 32 bits for each",
+    }
+    train = ["train.py", "--epochs", "1", "--batch-size", "4"]
+    for name, message in expected.items():
+        workers = "1" if name == "cut" else "0"
+        arguments = ["--path", name, "--output-dir", f"runs/{name}", "--num-workers", workers]
+        result = start(folder, [*train, *arguments], 1)
+        assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
+        assert result.stderr.splitlines()[-1].startswith(message)
+
+
+COUNT = "import data, train; print(*map(len, data.build_datasets(train.Config())))"
+
+
+@pytest.mark.parametrize("task", ["image_classification", "autoencoder", "self_supervised"])
+def test_valid_is_validation_data(task: str, tmp_path: Path) -> None:
+    """Without train/, it is a class, or one of the folders with images."""
+    answers = {"dataset": "image_folder", "image_size": 16, "path": "images"}
+    given = {"project.task": task, **{f"{task}.{key}": value for key, value in answers.items()}}
+    folder = write_files(tmp_path, render(given))
+    for split, number in (("train", 20), ("valid", 3), ("test", 2)):
+        paint(folder / "images" / split, ["blue", "red"], number)
+    counted = run_python(folder, ["-c", COUNT])
+    assert counted.stdout == "40 6 4\n", counted.stderr
+    (folder / "images").rename(folder / "splits")
+    paint(folder / "images", ["invalid", "valid"], 20)
+    counted = run_python(folder, ["-c", COUNT])
+    assert sum(map(int, counted.stdout.split())) == 40, counted.stderr
+
+
+PICTURES = {"gan": "samples", "autoencoder": "reconstructions"}
+
+
+@pytest.mark.parametrize("task", PICTURES)
+def test_a_model_that_draws_learns_from_a_folder_without_classes(task: str, tmp_path: Path) -> None:
+    """With pictures in colour. A file that is no image is named in one line."""
+    from PIL import Image
+
+    answers = {"project.task": task, f"{task}.dataset": "image_folder", f"{task}.image_size": 16}
+    folder = write_files(tmp_path / "project", render(answers))
+    assert "num_workers: int = 4 " in (folder / "config.py").read_text()
+    paint_digits(folder / "images", 30)
+    train = ["train.py", "--epochs", "1", "--batch-size", "8", "--num-workers", "1"]
+    result = start(folder, train, 1)
+    assert result.returncode == 0, result.stderr
+    [picture] = (folder / "runs/latest").glob(f"{PICTURES[task]}_*.png")
+    assert Image.open(picture).mode == "RGB"
+    (folder / "images/0/notes.txt").write_text("no image")  # is left alone
+    (folder / "images/0/broken.jpg").write_text("no image")
+    result = start(folder, [*train, "--output-dir", "other"], 1)
+    assert result.returncode == 1
+    assert result.stderr == "images/0/broken.jpg can't be read as an image: remove it.\n"
+
+
+OF_FOLDERS = {"gan": 9, "image_classification": 3, "autoencoder": 9, "diffusion": 6}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", OF_FOLDERS)
+def test_the_project_tests_its_folder_of_images(task: str, tmp_path: Path) -> None:
+    answers = {"project.task": task, f"{task}.dataset": "image_folder"}
+    folder = write_files(tmp_path, render(answers))
+    chosen = "folders or images_become or unreadable or the_size"
+    passed = count_passed(run_tests(folder, "tests/test_features.py", "-k", chosen))
+    assert passed >= OF_FOLDERS[task]
+
+
+GOALS = [("autoencoder", "psnr", 20, 25.0, 99.0), ("gan", "distance", 16, 0.0, 8.0)]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("task", "metric", "epochs", "lowest", "highest"), GOALS)
+def test_a_folder_of_digits_is_learned(
+    task: str, metric: str, epochs: int, lowest: float, highest: float, tmp_path: Path
+) -> None:
+    answers = {"project.task": task, f"{task}.dataset": "image_folder", f"{task}.image_size": 16}
+    folder = write_files(tmp_path, render(answers))
+    paint_digits(folder / "images", 1797)
+    train = ["train.py", "--epochs", str(epochs), "--num-workers", "1"]
+    result = start(folder, train, 1, timeout=900)
+    assert result.returncode == 0, result.stderr
+    [found] = re.findall(rf"test_{metric} (\S+)", result.stdout)
+    print(f"{task}: {metric} {found} after {epochs} epochs")
+    assert lowest <= float(found) <= highest
+
+
+BROKEN = {
+    "an empty file": (b"", "can't be loaded: "),
+    "no Parquet": (b"PAR1 and nothing else", "can't be loaded: "),
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_dataset_of_the_hub_ends_in_one_line(name: str, tmp_path: Path) -> None:
+    data, reason = BROKEN[name]
+    given = {"image_classification.dataset": "huggingface"}
+    project = write_files(tmp_path / "project", render(given))
+    (project / "broken").mkdir()
+    (project / "broken/train.parquet").write_bytes(data)
+    result = start(project, ["train.py", "--dataset-name", "broken"], processes=1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
+    assert f"The dataset 'broken' {reason}" in result.stderr
+
+
+DRAWN: dict[str, dict[str, Value]] = {
+    **{task.name: {} for task in load_catalog().tasks.values() if "result_pictures" in task.has},
+    "self_supervised": {"self_supervised.method": "mae"},
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", DRAWN)
+def test_wandb_keeps_the_pictures(task: str, tmp_path: Path) -> None:
+    """Those that a run writes, pixel by pixel. That TensorBoard does is a test of each project."""
+    from PIL import Image, ImageChops
+
+    tracker = {"features.tracker.enabled": True, "features.tracker.kind": "wandb"}
+    folder = write_files(tmp_path, render({"project.task": task, **DRAWN[task], **tracker}))
+    train = ["train.py", "--epochs", "2", "--limit-batches", "2"]
+    result = start(folder, train, 1, timeout=600, real=True)  # W&B waits forever in a fork
+    assert result.returncode == 0, result.stderr
+    written = sorted((folder / "runs/latest").glob("*_????????.png"))
+    kept = sorted(folder.rglob("offline-run-*/files/media/images/*.png"), key=step_of)
+    assert len(written) == len(kept) == 2
+    for one, other in zip(written, kept, strict=True):
+        assert other.name.startswith(one.stem.rsplit("_", 1)[0])
+        with Image.open(one) as drawn, Image.open(other) as sent:
+            assert (
+                ImageChops.difference(drawn.convert("RGB"), sent.convert("RGB")).getbbox() is None
+            )
+
+
+def step_of(path: Path) -> int:
+    """The step before that of a picture, in its name at W&B: KEY_STEP_DIGEST.png."""
+    return int(path.stem.rsplit("_", 2)[1])

@@ -1,0 +1,351 @@
+"""Several labels a sample, or a number, for texts and images: files, metrics, predictions."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from scaffold.answers.data import look_at_data
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
+from scaffold.errors import AnswerError
+from support.files import write_files
+from support.rendering import render
+from support.training import ask, count_passed, count_processes, run_python, run_tests, said, start
+
+TEXTS, IMAGES = "text_classification", "image_classification"
+MADE = {TEXTS: "reviews", IMAGES: "scenes"}  # what needs no file
+
+
+def project(folder: Path, task: str, **given: object) -> Path:
+    settings = {f"{task}.{key}": value for key, value in given.items()}
+    return write_files(folder, render({"project.task": task, **settings}))
+
+
+def write_rows(path: Path, *rows: tuple[str, ...]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+ONE_LABEL = ["balanced_sampling", "distillation", "label_smoothing", "predictions", "torchmetrics"]
+
+
+@pytest.mark.parametrize("labels", ["many", "number"])
+@pytest.mark.parametrize("task", MADE)
+def test_features_of_one_label_say_what_to_do(task: str, labels: str) -> None:
+    given = {"project.task": task, f"{task}.dataset": "csv", f"{task}.labels": labels}
+    for name in [*ONE_LABEL, *(["mixing"] if task == IMAGES else [])]:
+        feature = load_catalog().features[name]
+        more = dict.fromkeys(map("features.{}.enabled".format, feature.requires), True)
+        with pytest.raises(AnswerError, match=f"turn it off, or set {task}.labels=one"):
+            resolve(load_catalog(), {**given, **more, feature.switch_key: feature.example})
+    with pytest.raises(AnswerError, match="has an effect only with"):
+        resolve(load_catalog(), {"project.task": task, f"{task}.labels": labels})
+    made = {**given, f"{task}.dataset": MADE[task]}
+    with pytest.raises(AnswerError, match="several"):
+        resolve(load_catalog(), {**made, f"{task}.labels": "one"})
+
+
+def test_the_scale_of_numbers_does_not_go_with_folds() -> None:
+    given = {"project.task": TEXTS, f"{TEXTS}.dataset": "reviews", f"{TEXTS}.labels": "number"}
+    with pytest.raises(AnswerError, match="before it is split into folds"):
+        resolve(load_catalog(), {**given, "features.cross_validation.enabled": True})
+
+
+def test_a_file_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
+    path, catalog = tmp_path / "texts.csv", load_catalog()
+    found = {}
+    for labels in ("many", "number"):
+        write_rows(path, ("text", "labels", "number"), *[("a", "b, c", "1"), ("a", "", "x")] * 6)
+        settings = {"dataset": "csv", "path": "texts.csv", "labels": labels, "text_columns": "text"}
+        given = {f"{TEXTS}.{key}": value for key, value in settings.items()}
+        answers = resolve(catalog, {"project.task": TEXTS, **given})
+        found[labels] = str(look_at_data(catalog, answers, [tmp_path])[f"{TEXTS}.path"])
+    assert "2 labels in labels: b (6), c (6)" in found["many"] and "problem" not in found["many"]
+    assert "row 2 has the number 'x', which is not a number" in found["number"]
+
+
+# --- files --------------------------------------------------------------------------------------
+
+BAD_LABELS = {"b,,c": "row 3: its labels are 'b,,c', not names"}
+BAD_NUMBERS = {
+    "": "row 3: its number is '', not a number",
+    "3,5": "row 3: its number is '3,5', not a number",
+    "nan": "row 3: its number is 'nan', not a number",
+}
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("task", [IMAGES, pytest.param(TEXTS, marks=pytest.mark.sweep)])
+def test_rows_are_read_or_named(task: str, tmp_path: Path, proven) -> None:
+    """Nothing is trained if one of them is wrong."""
+    key, column = ("table", "image") if task == IMAGES else ("path", "text")
+    cells = [f"{number}.png" if task == IMAGES else f"text {number}" for number in range(12)]
+    for cell in cells if task == IMAGES else ():
+        Image.new("RGB", (9, 8)).save(tmp_path / cell)
+    wrong = 0
+    for labels, good, bad in (
+        ("many", "b, c", BAD_LABELS),
+        ("number", "2.5", BAD_NUMBERS),
+    ):
+        name = "labels" if labels == "many" else "number"
+        settings = {"dataset": "csv", "labels": labels, key: "rows.csv"}
+        more = {} if task == IMAGES else {"text_columns": "text"}
+        folder = project(tmp_path, task, **settings, **more)
+        write_rows(tmp_path / "rows.csv", (column, name), *[(cell, good) for cell in cells])
+        kind = "sum(parts, [])" if task == TEXTS else "[row for p in parts for row in p.rows]"
+        targets = ask(
+            folder,
+            "parts = data.build_datasets(config)",
+            f"[list(map(float, t if {labels == 'many'} else [t])) for _, t in {kind}]",
+        )
+        assert targets == [[1.0, 1.0] if labels == "many" else [2.5]] * 12
+        calls = []
+        for number, cell in enumerate(bad):
+            rows = [(text, good) for text in cells]
+            rows[2] = (cells[2], cell)
+            write_rows(tmp_path / f"bad{number}.csv", (column, name), *rows)
+            calls.append([f"--{key}", f"bad{number}.csv"])
+        write_rows(tmp_path / "column.csv", (column, "other"), *[(cell, good) for cell in cells])
+        calls.append([f"--{key}", "column.csv"])
+        expected = [*bad.values(), f"row 1: there is no column '{name}'"]
+        if task == IMAGES:
+            write_rows(tmp_path / "none.csv", (column, name), (cells[0], good), ("x.png", good))
+            calls.append([f"--{key}", "none.csv"])
+            expected.append("none.csv, row 2: there is no image x.png")
+            for file, cell in (("open", '"b'), ("more", "b,c")):  # an open quotation mark, no marks
+                lines = [f"{column},{name}", *(f"{text},{cell}" for text in cells)]
+                (tmp_path / f"{file}.csv").write_text("\n".join(lines) + "\n")
+                calls.append([f"--{key}", f"{file}.csv"])
+            expected += ["open.csv can't be read as CSV: ", "more.csv, row 1 has 3 cells"]
+        if labels == "number":
+            rows = [(cell, str(1.7e9 + row)) for row, cell in enumerate(cells)]
+            write_rows(tmp_path / "exact.csv", (column, "number"), *rows)
+            calls.append([f"--{key}", "exact.csv"])
+            expected.append("numbers that 32 bits can't tell apart, such as 17000000")
+        if task == TEXTS:  # of which lines are named, and the first names the columns
+            lines = {"row 3": "line 4", "row 1": "line 2", "no column": "no"}
+            for word, other in lines.items():
+                expected = [text.replace(word, other) for text in expected]
+        for message, part in zip(said(folder, "train.py", *calls), expected, strict=True):
+            assert part in message and (".csv" in message or "32 bits" in message)
+        wrong += len(expected)
+    assert not list(tmp_path.glob("runs/*/*.safetensors"))
+    proven("rows with wrong labels, numbers or images, named by file and row", wrong)
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+EXACT = """
+import json, sys
+from pathlib import Path
+from unittest import mock
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch.utils.data import DataLoader, Subset
+from sklearn.metrics import average_precision_score, f1_score, log_loss
+from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+import data, model, train
+
+labels = sys.argv[1]
+accelerator = Accelerator()
+config = train.Config()
+torch.manual_seed(0)
+built = model.build_model(config)
+whole = data.build_loaders(config)[2]
+for parameter in built.parameters():
+    torch.nn.init.normal_(parameter, std=0.3)
+prepared = accelerator.prepare_model(built, evaluation_mode=True)
+for size, batch_size in ((1, 4), (7, 2), (50, 8), (61, 61)):
+    samples = Subset(whole.dataset, range(size))
+    loader = DataLoader(samples, batch_size, collate_fn=whole.collate_fn)
+    found = train.evaluate(accelerator, prepared, accelerator.prepare(loader), "val")
+    outputs, targets = [], []
+    built.eval()
+    with torch.no_grad():
+        for batch in DataLoader(samples, 61, collate_fn=whole.collate_fn):
+            if isinstance(batch, list):
+                inputs, target = batch
+                output = built(inputs)
+            else:
+                batch = dict(batch)
+                target = batch.pop("labels")
+                output = built(**batch).logits
+                if labels == "number":
+                    output = model.Scale(built.config).restore(output)
+            outputs.append(output)
+            targets.append(target)
+    output, target = torch.cat(outputs).double().numpy(), torch.cat(targets).double().numpy()
+    expected = {}
+    if labels == "many":
+        there = target.any(axis=0)
+        settings = {"average": "macro", "zero_division": np.nan}
+        guess = (output > 0).astype(int)
+        if there.any():
+            expected["f1"] = f1_score(target, guess, **settings)
+            expected["average_precision"] = average_precision_score(
+                target[:, there], output[:, there], average="macro"
+            )
+        chance = 1 / (1 + np.exp(-output))
+        pairs = [(t, np.stack([1 - c, c], 1)) for t, c in zip(target.T, chance.T)]
+        expected["loss"] = np.mean([log_loss(t, c, labels=[0, 1]) for t, c in pairs])
+    else:
+        expected["rmse"] = root_mean_squared_error(target, output)
+        expected["mae"] = mean_absolute_error(target, output)
+        if size > 1:
+            expected["r2"] = r2_score(target, output)
+    for name, value in expected.items():
+        close = abs(found[f"val_{name}"] - value) <= 2e-5 * max(1, abs(value))
+        assert close, (size, name, value, found)
+print(f"equal on {accelerator.num_processes}", flush=True)
+accelerator.end_training()
+"""
+
+
+@pytest.mark.train
+@pytest.mark.parametrize(
+    ("task", "labels", "processes"),
+    [
+        pytest.param(
+            task,
+            labels,
+            processes,
+            marks=[pytest.mark.sweep] * ((task, processes) != (IMAGES, 2)),
+        )
+        for task in MADE
+        for labels in ("many", "number")
+        for processes in (1, 2, 3)
+    ],
+)
+def test_metrics_are_those_of_scikit_learn(
+    task: str, labels: str, processes: int, tmp_path: Path, proven
+) -> None:
+    """On the whole set, for any number of samples, batch size and processes."""
+    project(tmp_path, task, dataset=MADE[task], labels=labels)
+    (tmp_path / "exact.py").write_text(EXACT)
+    result = start(tmp_path, ["exact.py", labels], processes)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count(f"equal on {processes}") == processes
+    proven("sets of samples with labels or numbers, scored as by scikit-learn", 4)
+
+
+# --- training -----------------------------------------------------------------------------------
+
+GOALS = {
+    (TEXTS, "many"): ("test_average_precision", 0.9, 1),
+    (TEXTS, "number"): ("test_rmse", 0.5, -1),
+    (IMAGES, "many"): ("test_average_precision", 0.97, 1),
+    (IMAGES, "number"): ("test_rmse", 2.0, -1),
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(("task", "labels"), GOALS)
+def test_made_data_are_learned(
+    task: str, labels: str, processes: int, tmp_path: Path, proven
+) -> None:
+    """To the result that the page of the task states."""
+    folder = project(tmp_path, task, dataset=MADE[task], labels=labels)
+    result = start(folder, ["train.py"], processes, timeout=1200)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    name, limit, sign = GOALS[task, labels]
+    [line] = [line for line in result.stdout.splitlines() if line.startswith("done | ")]
+    value = float(line.split(f" {name} ")[1].split(" | ")[0])
+    assert sign * value >= sign * limit, line
+    proven("stated results with several labels or numbers", 1)
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize(("task", "labels"), GOALS)
+def test_a_project_proves_itself(task: str, labels: str, tmp_path: Path, proven) -> None:
+    on = dict.fromkeys(("app", "evaluate", "export", "predict", "share"), True)
+    given = {f"{task}.dataset": MADE[task], f"{task}.labels": labels}
+    features = {f"features.{name}.enabled": value for name, value in on.items()}
+    write_files(tmp_path, render({"project.task": task, **given, **features}))
+    proven("tests of projects with several labels or numbers", count_passed(run_tests(tmp_path)))
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize(("task", "labels"), GOALS)
+def test_predictions_have_the_unit_or_the_names_of_the_user(
+    task: str, labels: str, tmp_path: Path
+) -> None:
+    folder = project(tmp_path, task, dataset=MADE[task], labels=labels)
+    result = start(folder, ["train.py", "--max-steps", "60", "--epochs", "1"], 1)
+    assert result.returncode == 0, result.stderr
+    Image.new("L", (16, 16)).save(tmp_path / "black.png")
+    given = "The bed was a pleasure." if task == TEXTS else "black.png"
+    result = start(folder, ["predict.py", given], 1)
+    assert result.returncode == 0, result.stderr
+    [row] = csv.DictReader(result.stdout.splitlines())
+    if labels == "number":
+        low, high = (0, 6) if task == TEXTS else (-5, 25)
+        assert low < float(row["prediction"]) < high
+    else:
+        chances = {name[2:]: float(value) for name, value in row.items() if name[:2] == "p_"}
+        assert len(chances) == (5 if task == TEXTS else 10)
+        assert row["labels"] == ",".join(name for name, p in chances.items() if p > 0.5)
+
+
+# --- fill-in-the-middle -------------------------------------------------------------------------
+
+TEXT = "\n\n".join(f"def f{number}(x):\n    return x + {number}" for number in range(400))
+LM = "language_model"
+
+
+def test_a_middle_needs_its_own_embeddings() -> None:
+    given = {"project.task": LM, f"{LM}.dataset": "text", f"{LM}.model": "pretrained"}
+    for order in ("psm", "spm"):
+        with pytest.raises(AnswerError, match="the fill-in-the-middle tokens are new"):
+            resolve(
+                load_catalog(),
+                {**given, f"{LM}.fill_in_middle": order, "features.lora.enabled": True},
+            )
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+@pytest.mark.parametrize("order", ["psm", "spm"])
+def test_a_project_proves_that_middles_come_last(order: str, tmp_path: Path, proven) -> None:
+    """Also that a resumed run and two processes rearrange the same blocks."""
+    (tmp_path / "texts").write_text(TEXT)
+    folder = project(tmp_path, LM, dataset="text", fill_in_middle=order)
+    proven("tests of projects that fill in a middle", count_passed(run_tests(folder)))
+
+
+PRETRAINED = """
+from tokenizers import ByteLevelBPETokenizer
+from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+plain = ByteLevelBPETokenizer()
+plain.train_from_iterator([open("texts").read()], vocab_size=300, special_tokens=["<end>"])
+tokenizer = PreTrainedTokenizerFast(tokenizer_object=plain._tokenizer, eos_token="<end>")
+settings = {"n_layer": 1, "n_head": 2, "n_embd": 16, "n_positions": 128}
+GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **settings)).save_pretrained("small")
+tokenizer.save_pretrained("small")
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.train
+def test_a_pretrained_model_gets_tokens_for_a_middle(tmp_path: Path) -> None:
+    (tmp_path / "texts").write_text(TEXT)
+    given = {"dataset": "text", "model": "pretrained", "model_name": "small"}
+    folder = project(tmp_path, LM, fill_in_middle="spm", **given)
+    result = run_python(folder, ["-c", PRETRAINED])
+    assert result.returncode == 0, result.stderr
+    result = start(folder, ["train.py", "--epochs", "1", "--max-steps", "5"], 2)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == 2
+    around = "def f(x):<middle>return x"
+    result = start(folder, ["predict.py", "--length", "4", around], 1)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("def f(x):") and result.stdout.rstrip().endswith("return x")

@@ -1,0 +1,337 @@
+"""Masked tokens: files of every form, fixed masks, exact perplexity, and pretrained models."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.combinations import in_turns
+from support.files import write_files
+from support.rendering import render
+from support.training import ask, call, count_processes, said, start
+
+pytestmark = pytest.mark.train
+
+
+def project(folder: Path, **given: object) -> Path:
+    answers = {"project.task": "masked_language_model"}
+    settings = {f"masked_language_model.{key}": value for key, value in given.items()}
+    return write_files(folder, render({**answers, **settings}))
+
+
+# --- files --------------------------------------------------------------------------------------
+
+BAD = {
+    "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is not JSON: "),
+    "list.jsonl": ("[1]", "list.jsonl, item 1 is not a JSON object"),
+    "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: there is no 'text' in words. Set --text"),
+    "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: its text is not text, but 1"),
+    "empty.jsonl": ("\n", "empty.jsonl has no texts"),
+    "bytes.jsonl": (b"\xff\xfe", "bytes.jsonl can't be read"),
+    "absent.jsonl": (None, "absent.jsonl can't be read"),
+    "bytes.txt": (b"\xff\xfe", "bytes.txt can't be read"),
+    "absent": (None, "absent can't be read"),
+    "mixed": (None, "mixed/2.txt can't be read"),
+    "folder": (None, "folder holds no files that end in .txt"),
+    "empty.txt": ("", "empty.txt has no texts"),
+    "short.txt": ("ab", "The validation data have no text: short.txt is too short"),
+    "blank.jsonl": ('{"text": ""}\n{"text": " "}', "blank.jsonl has no texts"),
+}
+
+
+def test_texts_of_each_form_are_read(tmp_path: Path, proven) -> None:
+    """JSON lines, folders and a file. What can't be read ends training before it starts."""
+    folder = project(tmp_path, dataset="text", path="texts.jsonl")
+    texts = [f"text {number}\nwith naïve lines" for number in range(20)]
+    rows = [json.dumps({"text": text, "other": 1}) for text in [*texts, ""]]
+    (tmp_path / "texts.jsonl").write_text("\n\n".join(rows), encoding="utf-8-sig")
+    (tmp_path / "named.jsonl").write_text('{"words": "some words"}')
+    (tmp_path / "parts").mkdir()
+    for number, text in enumerate(texts):
+        (tmp_path / f"parts/{number:02}.txt").write_text(text, encoding="utf-8")
+    (tmp_path / "long.txt").write_text("x" * 1000)
+    for name in ("folder", "mixed"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "mixed/1.txt").write_text("a text")
+    (tmp_path / "mixed/2.txt").write_bytes(b"\xff\xfe")
+    code = "read = lambda **more: data.read_documents(train.Config(**more))"
+    parts = "[read(), read(path='parts'), read(path='long.txt'), "
+    parts += "read(val_path='named.jsonl', text_column='text') if 0 else "
+    parts += "data.read_texts('named.jsonl', train.Config(text_column='words'))]"
+    objects, files, long, named = ask(folder, code, parts)
+    assert objects == files and sorted(text for part in objects for text in part) == sorted(texts)
+    assert [len(part) for part in objects] == [16, 2, 2]
+    assert [len(part[0]) for part in long] == [900, 50, 50] and named == ["some words"]
+    for name, (content, _) in BAD.items():
+        if content is not None:
+            raw = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / name).write_bytes(raw)
+    code = f"said = []\nfor name in {list(BAD)}:" + """
+    try:
+        data.build_datasets(train.Config(path=name))
+    except SystemExit as stop:
+        said.append(str(stop))
+"""
+    for (_, expected), message in zip(BAD.values(), ask(folder, code, "said"), strict=True):
+        assert expected in message, message
+    [message] = said(folder, "train.py", ["--path", "key.jsonl"])
+    assert BAD["key.jsonl"][1] in message
+    assert not list(folder.glob("runs/*/*.safetensors"))
+    proven("files of texts that can't be read, named by file and line", len(BAD))
+
+
+SMALL = {
+    "one letter each": ["a"] * 30,
+    "one long, others empty": ["", "word " * 200, "", "", " ", "\n"],
+    "one text": ["for line in file: print(line)\n" * 40],
+}
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("name", in_turns(SMALL, 3))
+def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
+    rows = [json.dumps({"text": text}) for text in SMALL[name]]
+    (tmp_path / "data.jsonl").write_text("\n".join(rows))
+    (tmp_path / "val.txt").write_text("a b")
+    more = {"path": "data.jsonl", "val_path": "val.txt", "test_path": "val.txt"}
+    folder = project(tmp_path, dataset="text", whole_words=True, **more)
+    result = start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes and "nan" not in result.stdout
+    found = start(folder, ["predict.py", "[MASK]", "é[MASK]", "--json", "--top", "2"], processes)
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    assert [row["text"] for row in rows] == ["[MASK]"] * 2 + ["é[MASK]"] * 2
+
+
+HUB = """
+from datasets import Dataset
+for part, rows in (("train", 40), ("validation", 5)):
+    Dataset.from_dict({"words": [f"a text of {part}", ""] * rows}).to_parquet(f"own/{part}.parquet")
+"""
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
+    """From a folder, as nothing is downloaded here. A part that it lacks is a tenth of the rest."""
+    given = {"dataset_name": str(tmp_path / "own"), "dataset_subset": "", "text_column": "words"}
+    folder = project(tmp_path, dataset="huggingface", **given)
+    (tmp_path / "own").mkdir()
+    assert call(folder, HUB).returncode == 0
+    train, val, test = ask(folder, "", "data.read_documents(config)")
+    assert len(train) + len(test) == 40 and val == ["a text of validation"] * 5
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "4"], processes=2)
+    assert result.returncode == 0, result.stderr
+    wrong = [["--text-column", "text"], ["--dataset-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *wrong)
+    assert "no column text: --text-column names one of words" in messages[0]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+COUNT = """
+import json, math, sys, torch, train, pathlib
+from accelerate import Accelerator
+from data import Block, mask_and_pad, mask_tokens
+from functools import partial
+from metrics import IGNORED
+from torch import nn
+from torch.utils.data import DataLoader
+
+class Known(nn.Module):
+    # of a token and its place alone, so it does not depend on the batch
+    def forward(self, tokens, mask):
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        seen = (tokens * 31 + places * 7) % 257
+        return (torch.arange(257) * seen.unsqueeze(2) % 11).float() * mask.unsqueeze(2)
+
+config, draw = train.Config(), torch.Generator().manual_seed(0)
+accelerator, known = Accelerator(), Known()
+for size, batch_size in json.loads(sys.argv[1]):
+    blocks = []
+    for seed in range(size):
+        length = int(torch.randint(1, 60, (), generator=draw))
+        tokens = torch.randint(0, 256, (length,), generator=draw)
+        blocks.append(Block(tokens, torch.arange(length) // 3, seed))
+    losses, right, count = 0.0, 0, 0
+    for block in blocks:
+        inputs, targets = mask_tokens(block, config)
+        scores = known(inputs[None], torch.ones(1, len(inputs)) > 0)[0].double().log_softmax(1)
+        for row, target in zip(scores, targets.tolist(), strict=True):
+            if target != IGNORED:
+                losses, count = losses - float(row[target]), count + 1
+                right += int(row.argmax()) == target
+    loader = DataLoader(blocks, batch_size, collate_fn=partial(mask_and_pad, config=config))
+    found = train.evaluate(accelerator, known, accelerator.prepare(loader), "val")
+    assert abs(found["val_loss"] - losses / count) < 1e-5, (size, batch_size)
+    assert abs(found["val_perplexity"] / math.exp(losses / count) - 1) < 1e-5
+    assert abs(found["val_accuracy"] - right / count) < 1e-6
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes)
+"""
+SIZES = [(size, batch) for size in (1, 2, 3, 5, 12, 33, 100) for batch in (1, 3, 8, 64)]
+
+
+@pytest.mark.parametrize(
+    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
+)
+@pytest.mark.parametrize("words", [False, pytest.param(True, marks=pytest.mark.sweep)])
+def test_perplexity_is_that_of_the_whole_set(
+    words: bool, processes: int, tmp_path: Path, proven
+) -> None:
+    """One token after the other, for each number of blocks and batch size, with the same masks."""
+    folder = project(tmp_path, whole_words=words)
+    (folder / "count.py").write_text(COUNT)
+    sizes = SIZES[1::5] if processes == 2 else SIZES
+    result = start(folder, ["count.py", json.dumps(sizes)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes}" in result.stdout
+    proven(
+        "sets whose perplexity of masked tokens is that of one token after the other", len(sizes)
+    )
+
+
+# --- pretrained models --------------------------------------------------------------------------
+
+MAKE = """
+from pathlib import Path
+from transformers import BertConfig, BertForMaskedLM, BertTokenizer
+from transformers import DistilBertConfig, DistilBertForMaskedLM
+from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
+from transformers import RobertaConfig, RobertaForMaskedLM, RobertaTokenizer
+import torch
+
+texts = data.read_documents(config)[0]
+small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
+distil = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2, "max_position_embeddings": 66}
+for name, kind, settings, head, more in (
+    ("bert", BertTokenizer, BertConfig, BertForMaskedLM, small),
+    ("roberta", RobertaTokenizer, RobertaConfig, RobertaForMaskedLM, small),
+    ("distilbert", BertTokenizer, DistilBertConfig, DistilBertForMaskedLM, distil),
+    ("gpt2", GPT2Tokenizer, GPT2Config, GPT2LMHeadModel, {"n_embd": 32, "n_layer": 1, "n_head": 2}),
+):
+    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
+    tokenizer.save_pretrained(name)
+    given = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, **more}
+    network = head(settings(**given))
+    (network.to(torch.bfloat16) if name == "bert" else network).save_pretrained(name)
+"""
+BLOCKS = """
+import torch
+from dataclasses import replace
+tokenizer = data.build_tokenizer(config)
+texts = ["def unbelievable(self): return 12345", "", "word " * 100]
+blocks = list(data.Blocks(texts, "training", config))
+words = replace(config, whole_words=True, mask_rate=0.5)
+cut = 0
+for seed in range(30):
+    for block in blocks:
+        chosen = data.mask_tokens(block._replace(seed=seed), words)[1] >= 0
+        for word in set(block.words.tolist()):
+            some = chosen[block.words == word]
+            cut += bool(some.any()) != bool(some.all()) or (word < 0 and bool(some.any()))
+special = [tokenizer.decode(block.tokens[block.words < 0].tolist()) for block in blocks]
+several = any(int((block.words == word).sum()) > 1 for block in blocks for word in range(5))
+dtype = str(model.build_model(config).model.dtype)
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+def test_a_pretrained_model_is_trained(name: str, tmp_path: Path) -> None:
+    """Long texts have several blocks, special tokens no target, and words are masked whole."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
+    folder = project(tmp_path, **more)
+    made = call(folder, MAKE)
+    assert made.returncode == 0, made.stderr
+    lengths = "[len(block.tokens) for block in blocks]"
+    sizes, cut, special, several, dtype = ask(
+        folder, BLOCKS, f"[{lengths}, cut, special, several, dtype]"
+    )
+    assert max(sizes) == 64 and len(sizes) >= 3 and cut == 0 and several
+    assert set(special) == {""} and dtype == "torch.float32"
+    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    found = start(folder, ["predict.py", "import [MASK]", "--json", "--top", "3"], 1)
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    assert len(rows) == 3 and all(row["filled"].startswith("import") for row in rows)
+    wrong = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
+    wrong += [["--pretrained-name", str(tmp_path / "gpt2")]]
+    messages = said(folder, "train.py", *wrong)
+    limit = 66 if name != "roberta" else 64
+    assert f"takes at most {limit} tokens: lower --max-length." in messages[0] or name == "roberta"
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+    assert "has no mask token" in messages[2]
+
+
+TRAINER = """
+import torch
+import transformers
+from torch.utils.data import DataLoader
+
+tokenizer = data.build_tokenizer(config).tokenizer
+collator = transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
+seen = []
+
+def note(blocks, config):
+    rows = [{"input_ids": block.tokens.tolist()} for block in blocks]
+    batch = collator([row | {"attention_mask": [1] * len(row["input_ids"])} for row in rows])
+    seen.append(dict(batch))
+    return batch["input_ids"], batch["attention_mask"].bool(), batch["labels"]
+
+torch.manual_seed(0)
+build = model.build_model
+begin = build(config)
+torch.save(begin.model.state_dict(), "begin.pt")
+train.build_model, data.mask_and_pad = lambda config: begin, note
+train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
+lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+other = build(config).model
+other.load_state_dict(torch.load("begin.pt"))
+theirs = []
+
+class Trainer(transformers.Trainer):
+    def get_train_dataloader(self):
+        return DataLoader(seen[:10], batch_size=None)
+
+    def training_step(self, *given, **named):
+        theirs.append(float(loss := super().training_step(*given, **named)))
+        return loss
+
+arguments = transformers.TrainingArguments(
+    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
+    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
+    disable_tqdm=True,
+)
+trainer = Trainer(other, arguments)
+trainer.train()
+ends = [network.state_dict() for network in (begin.model, other)]
+# a bias of keys only shifts a softmax: its gradient is rounding
+names = [name for name in ends[0] if not name.endswith("key.bias")]
+worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in names)
+"""
+
+
+@pytest.mark.sweep
+def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
+    """With the masks of its collator for both, from the same weights, without dropout."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
+    settings = {f"masked_language_model.{key}": value for key, value in more.items()}
+    answers = {"project.task": "masked_language_model", "features.schedule.enabled": False}
+    answers |= {"training.optimizer": "adamw", "training.weight_decay": 0.0}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    assert call(folder, MAKE).returncode == 0
+    path = folder / "bert/config.json"
+    kept = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    path.write_text(json.dumps(json.loads(path.read_text()) | kept))
+    ours, theirs, worst = ask(folder, TRAINER, "[ours, theirs, worst]")
+    assert len(ours) == len(theirs) == 10
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert worst < 1e-5
+    proven("steps that are those of the Trainer of Transformers", 10)

@@ -1,0 +1,311 @@
+"""Instance masks of object detection: a user's polygons and run lengths, and COCO's metrics."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve, task_values
+from scaffold.errors import AnswerError
+from support.files import write_files
+from support.rendering import render
+from support.training import count_passed, count_processes, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+TASK = "object_detection"
+MASKS: Mapping[str, Value] = {"project.task": TASK, f"{TASK}.find": "masks"}
+BRIEF = ["--epochs", "1", "--batch-size", "4"]
+# images with up to three triangles in COCO's format, in all forms of masks, and in that of YOLO
+DRAW = """
+import json
+import sys
+import numpy as np
+from pathlib import Path
+from PIL import Image, ImageDraw
+from pycocotools import mask as coco
+folder, count, size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+draw, names = np.random.default_rng(count), ["cup", "red ball"]
+for name in ("coco", "yolo/images", "yolo/labels"):
+    (folder / name).mkdir(parents=True, exist_ok=True)
+(folder / "yolo/data.yaml").write_text("names: {0: cup, 1: red ball}")
+images, annotations = [], []
+for number in range(count):
+    width, height = (size, size) if size else (60 - number % 3, 40 + number % 5)
+    image = Image.fromarray(draw.integers(0, 60, (height, width, 3), dtype=np.uint8))
+    file, lines = f"{number:03}.png", []
+    for _ in range(number % 4):
+        left, top = int(draw.integers(0, width - 21)), int(draw.integers(0, height - 21))
+        right, bottom = left + int(draw.integers(9, 20)), top + int(draw.integers(9, 20))
+        label = int(draw.integers(2))
+        points = [left, bottom, (left + right) / 2, top, right, bottom]
+        color = (250, 250 * (1 - label), 0)
+        ImageDraw.Draw(image).polygon(points, fill=color)
+        runs = coco.merge(coco.frPyObjects([points], height, width))
+        pixels = coco.decode(runs).flatten(order="F")
+        edges = np.flatnonzero(np.diff(pixels, prepend=0, append=1 - pixels[-1]))
+        lengths = np.diff(edges, prepend=0).tolist()
+        row = {"id": len(annotations) + 1, "image_id": 7 * number, "area": 1}
+        row |= {"category_id": 3 + 6 * label, "iscrowd": int(number % 7 == 3)}
+        row |= {"bbox": [left, top, right - left, bottom - top]}
+        text = {**runs, "counts": runs["counts"].decode()}
+        forms = [[points], {**text, "counts": lengths}, text]
+        annotations.append({**row, "segmentation": forms[len(annotations) % 3]})
+        scaled = [value / (width, height)[place % 2] for place, value in enumerate(points)]
+        lines.append(" ".join(map(str, [label, *scaled])))
+    image.save(folder / "coco" / file)
+    image.save(folder / "yolo/images" / file)
+    (folder / "yolo/labels" / f"{number:03}.txt").write_text("\\n".join(lines))
+    images.append({"id": 7 * number, "file_name": file, "width": width, "height": height})
+categories = [{"id": 9, "name": "red ball"}, {"id": 3, "name": "cup"}]
+content = {"images": images, "annotations": annotations, "categories": categories}
+(folder / "coco/annotations.json").write_text(json.dumps(content))
+"""
+# what data.py reads, beside what pycocotools reads of the same objects, if they have a file
+READ = """
+import json, sys
+from pathlib import Path
+import torch
+import data, train
+config, true = train.Config(), {}
+if Path(config.path, "annotations.json").exists():
+    from pycocotools.coco import COCO
+    coco = COCO(f"{config.path}/annotations.json")
+    for row in coco.dataset["images"]:
+        masks = [torch.from_numpy(coco.annToMask(one)).bool() for one in coco.imgToAnns[row["id"]]]
+        true[row["file_name"]] = masks
+rows, same = data.read_part(config, "train"), 0
+images, found = data.BoxedImages(rows, data.class_names(config), config.image_size), []
+for row, (_, objects) in zip(rows, images, strict=False):
+    found.append(objects["masks"].nonzero().tolist())
+    if true:
+        pairs = zip(objects["masks"], true[row.image.name], strict=True)
+        same += sum(torch.equal(*pair) for pair in pairs)
+print(json.dumps([found, same]))
+"""
+
+
+def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, size: int = 64) -> Path:
+    """A project for drawn images of this size, or of several ones."""
+    files: dict[str, Value] = {
+        f"{TASK}.dataset": kind,
+        f"{TASK}.path": f"things/{kind}",
+        f"{TASK}.image_size": 64,
+        "training.num_workers": 0,
+    }
+    write_files(folder, render({**MASKS, **files, **given}))
+    draw(folder, "things", 40, size)
+    return folder
+
+
+def draw(folder: Path, target: str, count: int, size: int = 64) -> None:
+    drawn = run_python(folder, ["-c", DRAW, target, str(count), str(size)])
+    assert drawn.returncode == 0, drawn.stderr
+
+
+def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> None:
+    """Polygons, run lengths as numbers and as a text, and polygons from 0 to 1."""
+    found = []
+    for kind in ("coco", "yolo"):
+        project = make_project(tmp_path / kind, kind)
+        read = run_python(project, ["-c", READ])
+        assert read.returncode == 0, read.stderr
+        found.append(json.loads(read.stdout.splitlines()[-1]))
+    (rows, same), (others, _) = found
+    assert same == 60 and len(rows) == 40
+    assert rows == others
+    assert sum(map(bool, rows)) == 30
+
+
+def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. Predicted masks have the size of their images."""
+    project = make_project(tmp_path, "coco", size=0)
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    command = ["predict.py", "things/coco", "--threshold", "0.0", "--pictures", "drawn"]
+    asked = run_python(project, command)
+    assert asked.returncode == 0, asked.stderr
+    rows = list(map(json.loads, asked.stdout.splitlines()))
+    sizes = [tuple(one["mask"]["size"]) for row in rows[:6] for one in row["objects"]]
+    assert {*sizes} == {(40 + number % 5, 60 - number % 3) for number in range(6)}
+    assert len(list(project.glob("drawn/*.png"))) == 40
+    place = project / "things/coco/annotations.json"
+    content = json.loads(place.read_text())
+    image, annotation = content["images"][1], content["annotations"][0]
+    size = {"size": [image["height"], image["width"]]}
+    pixels = image["height"] * image["width"]
+    faults = {
+        " has no 'segmentation'.": None,
+        ", segmentation is empty: it has no mask.": [],
+        ", segmentation: [1, 2, 3, 4] is not x and y of three": [[1, 2, 3, 4]],
+        ", segmentation: [1, 2, 'x', 4, 5, 6] is not x and y": [[1, 2, "x", 4, 5, 6]],
+        ", segmentation: the point 99, 2 of the mask is not within ": [[99, 2, 3, 4, 5, 6]],
+        ", segmentation has no 'counts'.": size,
+        ", segmentation has the size [59, 41]. wrong/6/images/001.png has [41, 59].": {
+            "size": [59, 41],
+            "counts": [5, pixels - 5],
+        },
+        ", segmentation: the counts are not those of a mask of 59 x 41 pixels.": {
+            **size,
+            "counts": [5, pixels - 6],
+        },
+        ", segmentation: the counts are not": {**size, "counts": "no runs"},
+    }
+    for number, shape in enumerate(faults.values()):
+        row = {key: value for key, value in annotation.items() if key != "segmentation"}
+        row |= {} if shape is None else {"segmentation": shape}
+        wrong = {**content, "annotations": [row, *content["annotations"][1:]]}
+        folder = share_images(project, "things/coco", number)
+        (folder / "annotations.json").write_text(json.dumps(wrong))
+    messages = say_of_each(project, len(faults))
+    for number, (said_of_it, message) in enumerate(zip(messages, faults, strict=True)):
+        assert said_of_it.startswith(f"wrong/{number}/annotations.json, annotations[0]{message}")
+
+
+def share_images(project: Path, images: str, number: int) -> Path:
+    """A folder with the images of another one, for other annotations."""
+    folder = project / f"wrong/{number}"
+    folder.mkdir(parents=True)
+    (folder / "images").symlink_to(project / images)
+    return folder
+
+
+def say_of_each(project: Path, count: int) -> list[str]:
+    """With what message train.py ends for each of these folders. Nothing is trained."""
+    calls = [["--path", f"wrong/{number}", "--output-dir", "other"] for number in range(count)]
+    messages = said(project, "train.py", *calls)
+    assert not (project / "other").exists()
+    return messages
+
+
+def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "yolo", size=0)
+    right = (project / "things/yolo/labels/002.txt").read_text()
+    faults = {
+        "0 0.5 0.5 0.1 0.1": " is a box. Masks need x and y of three points or more.",
+        "0 0.5 0.5 0.1 0.1 0.2": " needs x and y of three points or more, from 0 to 1.",
+        "0 0.5 0.5 1.5 0.1 0.2 0.2": " needs x and y of three points or more, from 0 to 1.",
+        "0 0.5 0.5 nan 0.1 0.2 0.2": " needs x and y of three points or more, from 0 to 1.",
+        "0 0.5 0.5 1.05 0.1 0.2 0.2": ": the box 11.6, 4.2, 60.9, 21 is not within",
+        "2 0.5 0.5 0.1 0.1 0.2 0.2": " has the class 2. data.yaml has 2 names.",
+        "cup 0.5 0.5": ": 'cup 0.5 0.5' is no class, and x and y of points from 0 to 1.",
+    }
+    for number, line in enumerate(faults):
+        folder = share_images(project, "things/yolo/images", number)
+        (folder / "data.yaml").write_text("names: {0: cup, 1: red ball}")
+        (folder / "labels").mkdir()
+        (folder / "labels/002.txt").write_text(f"{right}\n{line}")
+    messages = say_of_each(project, len(faults))
+    for number, (said_of_it, message) in enumerate(zip(messages, faults.values(), strict=True)):
+        assert said_of_it.startswith(f"wrong/{number}/labels/002.txt, line 3{message}")
+
+
+def test_files_without_masks_are_refused() -> None:
+    with pytest.raises(AnswerError, match=r"its \.xml files have boxes alone"):
+        render({**MASKS, f"{TASK}.dataset": "voc"})
+
+
+# what predict.py finds in the test images, and COCO's own evaluation of it
+COCO = """
+import contextlib, io, json, sys
+from pathlib import Path
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+rows, result = [json.loads(line) for line in sys.stdin], {}
+with contextlib.redirect_stdout(io.StringIO()):
+    true = COCO("things/test/coco/annotations.json")
+    images = {row["file_name"]: row["id"] for row in true.dataset["images"]}
+    classes = {row["name"]: row["id"] for row in true.dataset["categories"]}
+    for kind, name in (("bbox", ""), ("segm", "mask_")):
+        found = []
+        for row in rows:
+            for one in row["objects"]:
+                left, top, right, bottom = one["box"]
+                box = {"bbox": [left, top, right - left, bottom - top]}
+                shape = box if kind == "bbox" else {"segmentation": one["mask"]}
+                image = {"image_id": images[Path(row["image"]).name], **shape}
+                found.append({**image, "category_id": classes[one["label"]], "score": one["score"]})
+        scores = COCOeval(true, true.loadRes(found), kind)
+        scores.evaluate(), scores.accumulate(), scores.summarize()
+        names = [f"{name}map", f"{name}map_50", f"{name}map_75"]
+        result |= dict(zip(names, scores.stats.tolist()))
+print(json.dumps(result))
+"""
+
+
+@pytest.mark.sweep
+def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of a number of images that none of them divides, with crowds."""
+    project = make_project(tmp_path, "coco", {"features.evaluate.enabled": True})
+    for name, count in (("train", 200), ("val", 11), ("test", 37)):
+        draw(project, f"things/{name}", count)
+        (project / f"things/coco/{name}").mkdir()
+        for path in (project / f"things/{name}/coco").iterdir():
+            (project / f"things/coco/{name}" / path.name).write_bytes(path.read_bytes())
+    trained = start(project, ["train.py", "--epochs", "8", "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    asked = run_python(project, ["predict.py", "things/coco/test", "--threshold", "0"])
+    assert asked.returncode == 0, asked.stderr
+    result = run_python(project, ["-c", COCO], stdin=asked.stdout)
+    assert result.returncode == 0, result.stderr
+    expected = json.loads(result.stdout)
+    assert len(expected) == 6
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        for name, value in expected.items():
+            assert report[f"test_{name}"]["value"] == pytest.approx(value, abs=1e-6)
+            assert 0.05 < value < 1
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_drawn_masks_are_found_as_the_page_says(processes: int, tmp_path: Path) -> None:
+    project = write_files(tmp_path, render(MASKS))
+    script = ["train.py", "--batch-size", str(16 // processes)]
+    trained = start(project, script, processes, timeout=600)
+    assert trained.returncode == 0, trained.stderr
+    assert count_processes(trained.stdout) == processes
+    reached = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    catalog = load_catalog()
+    goal = task_values(catalog, resolve(catalog, dict(MASKS)))["goal"]
+    assert reached[goal["metric"]] >= goal["minimum"]
+    assert f"{goal['minimum']:g}" in (project / "README.md").read_text()
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_masks_are_changed_the_same_after_a_resume(processes: int, tmp_path: Path) -> None:
+    """In parts of photos, to the bit."""
+    changes = {"features.augmentation.enabled": True, "features.augmentation.kind": "photo"}
+    # the schedule depends on max_steps, and the best weights may be those of the first call
+    off: dict[str, Value] = {
+        "features.schedule.enabled": False,
+        "features.best_model.enabled": False,
+    }
+    project = make_project(tmp_path, "coco", {**changes, **off}, size=0)
+    weights = []
+    for name, calls in (
+        ("whole", [["0"]]),
+        ("resumed", [["5"], ["0", "--resume"]]),
+    ):
+        for steps in calls:
+            script = ["train.py", "--epochs", "2", "--batch-size", "4", "--output-dir", name]
+            result = start(project, [*script, "--max-steps", *steps], processes)
+            assert result.returncode == 0, result.stderr
+        weights.append((project / name / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["shapes", "coco", "yolo"])
+def test_projects_with_masks_pass_their_tests(kind: str, tmp_path: Path) -> None:
+    if kind == "shapes":
+        project = write_files(tmp_path, render(MASKS))
+    else:
+        project = make_project(tmp_path, kind)
+    assert count_passed(run_tests(project)) >= 30

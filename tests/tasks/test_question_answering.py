@@ -1,0 +1,522 @@
+"""Answers in texts: files of every form, windows, and exact scores on several processes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.files import write_files
+from support.rendering import render
+from support.training import ask, call, count_processes, said, start
+
+pytestmark = pytest.mark.train
+
+
+def project(folder: Path, **given: object) -> Path:
+    answers = {"project.task": "question_answering"}
+    settings = {f"question_answering.{key}": value for key, value in given.items()}
+    return write_files(folder, render({**answers, **settings}))
+
+
+# --- files --------------------------------------------------------------------------------------
+
+CONTEXT = "Bo sings in Åre. Ann\u2003listens."
+QUESTIONS = [  # a question, and its answers
+    ("Who sings?", ["Bo"]),
+    ("Where?", ["Åre", "in Åre"]),
+    ("Who listens?", ["Ann\u2003"]),
+    ("Who left?", []),
+]
+
+
+def answers_of(texts: list[str], context: str = CONTEXT) -> list[dict[str, object]]:
+    return [{"text": text, "answer_start": context.index(text)} for text in texts]
+
+
+def article(version: int, context: str = CONTEXT) -> dict:
+    """As SQuAD 1.1 has it, or 2.0 with a question that has no answer."""
+    rows = []
+    for question, texts in QUESTIONS:
+        row: dict[str, object] = {"id": question, "question": question}
+        row["answers"] = answers_of(texts, context)
+        if version == 2:
+            row["is_impossible"] = not texts
+            row["plausible_answers"] = [] if texts else answers_of(["Bo"], context)
+        if version == 2 or texts:
+            rows.append(row)
+    return {"title": "t", "paragraphs": [{"context": context, "qas": rows}]}
+
+
+def flat(context: str = CONTEXT) -> list[dict]:
+    """As the datasets of the Hub have it: a list of texts and a list of places."""
+    rows = []
+    for question, texts in QUESTIONS:
+        found = answers_of(texts, context)
+        answers = {key: [answer[key] for answer in found] for key in ("text", "answer_start")}
+        rows.append({"context": context, "question": question, "answers": answers})
+    return rows
+
+
+def write_lines(path: Path, rows: list) -> None:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+def wrong(**changes: object) -> str:
+    return json.dumps({"context": "Bo sings.", "question": "Who?", "answers": [], **changes})
+
+
+def nested(**changes: object) -> str:
+    paragraph = {"context": "Bo sings.", "qas": [{"question": "Who?", "answers": [], **changes}]}
+    return json.dumps({"data": [{"paragraphs": []}, {"paragraphs": [paragraph]}]})
+
+
+PLACE = "data[1].paragraphs[0].qas[0]"
+BAD = {
+    "place.jsonl": (
+        "\n" + wrong(answers={"text": ["Bo"], "answer_start": [1]}),
+        "line 2: the answer 'Bo' is not at character 1 of the context: there is 'o '",
+    ),
+    "before.jsonl": (wrong(answers={"text": ["."], "answer_start": [-1]}), "not at character -1"),
+    "blank.jsonl": (
+        wrong(answers={"text": [" "], "answer_start": [2]}),
+        "answer at character 2 is empty",
+    ),
+    "length.jsonl": (wrong(answers={"text": ["Bo"], "answer_start": []}), "line 1: write its ans"),
+    "number.jsonl": (wrong(answers={"text": [3], "answer_start": [0]}), "line 1: write its answ"),
+    "string.jsonl": (wrong(answers="Bo"), 'write its answers like this: {"text": ["words"], '),
+    "none.jsonl": (wrong(answers=None), "line 1: write its answers like this"),
+    "key.jsonl": ('{"context": "a", "answers": []}', "line 1: there is no 'question' in context"),
+    "empty.jsonl": (wrong(context=" "), "line 1: its context is not text, but ' '"),
+    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
+    "text.jsonl": (wrong() + "\nBo", "line 2 is not JSON: "),
+    "nothing.jsonl": ("\n", "nothing.jsonl has no questions"),
+    "few.jsonl": (wrong(), "Questions about 1 texts can't be split"),
+    "place.json": (
+        nested(answers=[{"text": "Bo", "answer_start": 3}]),
+        f"{PLACE}: the answer 'Bo' is not at character 3",
+    ),
+    "start.json": (nested(answers=[{"text": "Bo"}]), f"{PLACE}: write its answers like this"),
+    "impossible.json": (
+        nested(answers=[{"text": "Bo", "answer_start": 0}], is_impossible=True),
+        f"{PLACE}: is_impossible is True, with 1 answers",
+    ),
+    "possible.json": (nested(is_impossible=False), f"{PLACE}: is_impossible is False, with 0"),
+    "question.json": (nested(question=None), f"{PLACE}: its question is not text, but None"),
+    "rows.json": ("[]", "rows.json has no questions"),
+    "word.json": ('"Bo"', "word.json is not a JSON object with 'data', as SQuAD has it"),
+    "data.json": ('{"questions": []}', "data.json: there is no 'data', as in SQuAD"),
+    "form.json": ('{"data": [[]]}', "data[0] is not JSON in SQuAD's format"),
+    "half.json": ('{"data": ', "half.json is not JSON: "),
+    "absent.json": (None, "absent.json can't be read"),
+    "bytes.json": (b"\xff\xfe", "bytes.json can't be read"),
+}
+
+
+def test_files_of_all_forms_are_read_alike(tmp_path: Path, proven) -> None:
+    """SQuAD 1.1 and 2.0, and JSON lines. What can't be read ends training before it starts."""
+    folder = project(tmp_path, dataset="squad", path="two.json")
+    for name, version in (("one", 1), ("two", 2)):
+        rows = [article(version, f"{number}. {CONTEXT}") for number in range(12)]
+        content = json.dumps({"version": "v", "data": rows})
+        (tmp_path / f"{name}.json").write_text(content, encoding="utf-8-sig")
+    rows = [row for number in range(12) for row in flat(f"{number}. {CONTEXT}")]
+    write_lines(tmp_path / "flat.jsonl", rows)
+    code = "import dataclasses\nread = lambda path: list(map(dataclasses.astuple, "
+    code += "data.read_questions(path, config)))\n"
+    code += "parts = data.load_questions(config)\n"
+    sizes = "[len(part) for part in parts]"
+    given = [f"read({name!r})" for name in ("one.json", "two.json", "flat.jsonl")]
+    one, two, lines, sizes = ask(folder, code, f"[{', '.join(given)}, {sizes}]")
+    assert two == lines and one == [row for row in two if row[2]]
+    assert two[1] == [f"0. {CONTEXT}", "Where?", [[15, "Åre"], [12, "in Åre"]]]
+    assert two[2][2] == [[20, "Ann"]]
+    assert sizes == [40, 4, 4], "questions about a text stay together"
+    for name, (content, _) in BAD.items():
+        if content is not None:
+            raw = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / name).write_bytes(raw)
+    code = f"said = []\nfor name in {list(BAD)}:" + """
+    try:
+        data.load_questions(train.Config(path=name))
+    except SystemExit as stop:
+        said.append(str(stop))
+"""
+    for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
+        assert name in message or name == "few.jsonl"
+        assert expected in message, message
+    wrong_runs = [["--path", "place.jsonl"], ["--no-optional-answers"], ["--overlap", "65"]]
+    messages = said(folder, "train.py", *wrong_runs)
+    assert BAD["place.jsonl"][1] in messages[0]
+    assert "two.json, data[0].paragraphs[0].qas[3]: it has no answer. If some" in messages[1]
+    assert "--overlap 65 is more than half of --max-length" in messages[2]
+    assert not list(folder.glob("runs/*/*.safetensors"))
+    proven("files of questions that can't be read, named by file and place", len(BAD))
+
+
+LONG = "word " * 300
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
+def test_long_texts_train_and_are_searched(processes: int, tmp_path: Path) -> None:
+    """Answers that are longer than a window are counted. Files of questions are predicted."""
+    rows = [
+        {
+            "context": f"{number} {LONG} Bo sings.",
+            "question": "Who sings?",
+            "answers": answers_of(["Bo"], f"{number} {LONG} Bo sings."),
+        }
+        for number in range(10)
+    ]
+    for number, row in enumerate(rows[:3]):
+        rows.append(row | {"answers": answers_of([f"{number} {LONG}"], str(row["context"]))})
+    write_lines(tmp_path / "data.jsonl", rows)
+    write_lines(tmp_path / "val.jsonl", rows[-1:])
+    paths = {"path": "data.jsonl", "val_path": "val.jsonl", "test_path": "val.jsonl"}
+    folder = project(tmp_path, dataset="squad", **paths)
+    script = ["train.py", "--epochs", "1", "--batch-size", "4", "--limit-batches", "3"]
+    result = start(folder, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    for part, count in (("training", 3), ("validation", 1), ("test", 1)):
+        line = f"{count} questions of the {part} data have answers that fit into no window"
+        assert line in result.stdout
+    [message] = said(folder, "train.py", ["--path", "val.jsonl"])
+    assert "No window contains an answer of the training data: raise --max-length." in message
+    (tmp_path / "data.jsonl").unlink()  # predict.py does not need it
+    found = start(folder, ["predict.py", "val.jsonl", "val.jsonl", "--json"], processes)
+    assert found.returncode == 0, found.stderr
+    answers = [json.loads(row) for row in found.stdout.splitlines()]
+    assert len(answers) == 2 and answers[0] == pytest.approx(answers[1])
+    context = str(rows[-1]["context"])
+    for row in answers:
+        assert row["answer"] == (context[row["start"] : row["end"]] if row["answer"] else "")
+        assert 0 < row["score"] < 1
+
+
+HUB = """
+from datasets import Dataset
+import json
+rows = [json.loads(line) for line in open("flat.jsonl")]
+for part, some in (("train", rows), ("validation", rows[:4])):
+    Dataset.from_list(some).to_parquet(f"own/{part}.parquet")
+"""
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
+    """From a folder, as nothing is downloaded here. A part that it lacks is a tenth of the rest."""
+    folder = project(tmp_path, dataset="huggingface", dataset_name=str(tmp_path / "own"))
+    (tmp_path / "own").mkdir()
+    rows = [row for number in range(20) for row in flat(f"{number}. {CONTEXT}")]
+    write_lines(tmp_path / "flat.jsonl", rows)
+    assert call(folder, HUB).returncode == 0
+    parts = "data.load_questions(config)"
+    code = "import dataclasses"
+    first = f"dataclasses.astuple({parts}[1][1])"
+    sizes, question = ask(folder, code, f"[list(map(len, {parts})), {first}]")
+    assert sizes == [72, 4, 8]
+    assert question == [f"0. {CONTEXT}", "Where?", [[15, "Åre"], [12, "in Åre"]]]
+    short = ["--epochs", "1", "--batch-size", "8"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    rows[5]["answers"]["answer_start"] = [0]
+    write_lines(tmp_path / "flat.jsonl", rows)
+    assert call(folder, HUB).returncode == 0
+    calls = [[], ["--dataset-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *calls)
+    assert "train, row 6: the answer 'Åre' is not at character 0" in messages[0]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+SCORES = """
+import json, sys, torch, train, pathlib
+from accelerate import Accelerator
+from collections import defaultdict
+from data import Question, collate, make_windows
+from torch import nn
+from torch.utils.data import DataLoader
+from torchmetrics.functional.text.squad import (
+    _compute_exact_match_score, _compute_f1_score, _normalize_text
+)
+
+WORDS = "the a Bo, bo! Ann an sings in Oslo. (red) London Li's 3,5 THE".split()
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+config = train.Config(max_length=32, overlap=8, max_answer=4)
+
+def number(most, least=0):
+    return int(torch.randint(least, most, (), generator=draw))
+
+def write():
+    words = [WORDS[number(len(WORDS))] for _ in range(number(60, 1))]
+    answers = []
+    for _ in range(number(4)):
+        first = number(len(words))
+        chosen = " ".join(words[first : first + number(5, 1)])
+        answers.append((len(" ".join(words[:first])) + (first > 0), chosen))
+    return Question(" ".join(words), "Who?", tuple(answers))
+
+class Known(nn.Module):
+    # the logits depend on the token and its place in the window alone, not on the batch
+    def forward(self, tokens, mask, types):
+        places = torch.arange(tokens.shape[1])
+        seeds = (tokens * 7919 + places * 104729).unsqueeze(2) + torch.tensor([0, 31])
+        return torch.sin(seeds.double() * 0.37).float() * 4 + mask.unsqueeze(2)
+
+def official(question, answer):
+    # of SQuAD 2.0: references that have no words do not count, and no answer is an empty one
+    known = [words for _, words in question.answers if _normalize_text(words)]
+    if not known or not _normalize_text(answer):
+        right = float(not known and not _normalize_text(answer))
+        return [right, right]
+    pairs = [(answer, words) for words in known]
+    exact = max(float(_compute_exact_match_score(*pair)) for pair in pairs)
+    return [exact, max(float(_compute_f1_score(*pair)) for pair in pairs)]
+
+def search(question):
+    # every place of every window, one after the other
+    best, none, answer = -float("inf"), float("inf"), ""
+    for window in make_windows([question], config):
+        tokens, mask, types, _, _ = collate([window])
+        logits = Known()(tokens, mask, types)[0].tolist()
+        none = min(none, sum(logits[0]))
+        for first in range(window.first, window.first + len(window.starts)):
+            for last in range(first, min(first + 4, window.first + len(window.starts))):
+                score = float(torch.tensor(logits[first][0]) + torch.tensor(logits[last][1]))
+                if score > best:
+                    start, end = window.starts[first - window.first], last - window.first
+                    best, answer = score, question.context[start : window.ends[end]]
+    return "" if none > best else answer
+
+several = 0
+for size, batch_size in json.loads(sys.argv[1]):
+    questions = [write() for _ in range(size)]
+    windows = make_windows(questions, config)
+    several += len(windows) - size
+    loader = accelerator.prepare(DataLoader(windows, batch_size, collate_fn=collate))
+    metrics = train.evaluate(accelerator, Known(), loader, "val")
+    rows = torch.tensor([official(one, search(one)) for one in questions], dtype=torch.float64)
+    exact, f1 = rows.mean(dim=0).tolist()
+    assert abs(metrics["val_exact_match"] - exact) < 1e-12, (size, batch_size, metrics, exact)
+    assert abs(metrics["val_f1"] - f1) < 1e-7, (size, batch_size, metrics, f1)  # theirs is float32
+assert several > 3
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes)
+"""
+SIZES = [(size, batch) for size in (1, 2, 3, 5, 12, 33, 100) for batch in (1, 3, 8, 64)]
+
+
+@pytest.mark.parametrize(
+    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
+)
+def test_scores_are_those_of_squad(processes: int, tmp_path: Path, proven) -> None:
+    """Of texts with several windows, for each number of questions and batch size."""
+    folder = project(tmp_path)
+    (folder / "scores.py").write_text(SCORES)
+    sizes = SIZES[3:18:7] if processes == 2 else SIZES
+    result = start(folder, ["scores.py", json.dumps(sizes)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes}" in result.stdout
+    proven("sets whose exact match and F1 are those of SQuAD", len(sizes))
+
+
+# --- pretrained models --------------------------------------------------------------------------
+
+MAKE = """
+from transformers import BertConfig, BertModel, BertTokenizer, DistilBertConfig, DistilBertModel
+from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
+import torch
+
+texts = [question.context for part in data.load_questions(config) for question in part]
+small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
+for name in ("bert", "roberta", "distilbert"):
+    kind = RobertaTokenizer if name == "roberta" else BertTokenizer
+    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
+    tokenizer.save_pretrained(name)
+    size, pad = len(tokenizer), tokenizer.pad_token_id
+    if name == "bert":
+        model = BertModel(BertConfig(vocab_size=size, pad_token_id=pad, **small))
+        model = model.to(torch.bfloat16)
+    elif name == "roberta":
+        given = {"vocab_size": size, "pad_token_id": pad, "type_vocab_size": 1, **small}
+        model = RobertaModel(RobertaConfig(**given))
+    else:
+        given = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
+        given |= {"vocab_size": size, "pad_token_id": pad, "max_position_embeddings": 66}
+        model = DistilBertModel(DistilBertConfig(**given))
+    model.save_pretrained(name)
+"""
+WINDOWS = """
+context = "Bo   sings. " + "Nothing else is said. " * 30
+context += "\\u200bZoe left the town of Naïveté (1)."
+start = context.index("the town")
+questions = [
+    data.Question(context, "Who left?", ((start, "the town of Naïveté"),)),
+    data.Question(context, "Who sings? " * 50, ((0, "Bo"),)),
+]
+tokenizer, words, covered, question = data.build_tokenizer(config), [], [set(), set()], []
+windows = data.make_windows(questions, config, 5)
+for window in windows:
+    covered[window.number - 5] |= {
+        place for pair in zip(window.starts, window.ends) for place in range(*pair)
+    }
+    text = tokenizer.decode(list(window.tokens[: window.first]), skip_special_tokens=True)
+    question.append(len(text))
+    if window.span != (0, 0):
+        words.append([window.number, context[slice(*window.find(*window.span))]])
+missing = ["".join(context[place] for place in range(len(context)) if place not in c).split()
+           for c in covered]
+longest = max(len(window.tokens) for window in windows)
+dtype = str(model.build_model(config).model.dtype)
+"""
+LIMIT = """
+import torch
+network, works = model.build_model(config).eval(), []
+for length in (limit, limit + 1):
+    tokens = torch.full((1, length), 5)
+    try:
+        works.append(bool(network(tokens, tokens > 0, tokens * 0).isfinite().all()))
+    except (IndexError, RuntimeError):
+        works.append(False)
+"""
+
+
+def pretrained(folder: Path, name: str) -> dict[str, object]:
+    sizes = {"max_length": 64, "overlap": 16}
+    return {"model": "pretrained", "pretrained_name": str(folder / name), **sizes}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
+    """Its windows cover the whole text, and an answer is at its characters."""
+    folder = project(tmp_path, **pretrained(tmp_path, name))
+    made = call(folder, MAKE)
+    assert made.returncode == 0, made.stderr
+    words, missing, longest, dtype, question = ask(
+        folder, WINDOWS, "[words, missing, longest, dtype, question]"
+    )
+    assert dtype == "torch.float32" and longest == 64
+    assert {tuple(pair) for pair in words} == {(5, "the town of Naïveté"), (6, "Bo")}
+    assert all(set("".join(part)) <= {"\u200b"} for part in missing), "each word is in a window"
+    assert 0 < min(question) < max(question) < 64, "a long question is cut"
+    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    found = start(folder, ["predict.py", "Kelby was born in Oslo.", "Where?", "--json"], 1)
+    assert found.returncode == 0, found.stderr
+    [row] = [json.loads(row) for row in found.stdout.splitlines()]
+    if row["answer"]:
+        assert "Kelby was born in Oslo."[row["start"] : row["end"]] == row["answer"]
+    calls = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *calls)
+    assert "takes at most 6" in messages[0] and "tokens: lower --max-length." in messages[0]
+    limit = int(messages[0].partition(" tokens")[0].split()[-1])
+    assert ask(folder, f"limit = {limit}" + LIMIT, "works") == [True, False]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+    tokenizer = folder / name / "tokenizer.json"
+    assert tokenizer.exists()
+
+
+TRAINER = """
+import torch
+import transformers
+from safetensors.torch import load_file
+from torch.utils.data import DataLoader
+
+seen, collate = [], data.collate
+
+def note(windows):
+    tokens, mask, types, spans, windows = collate(windows)
+    names = ("input_ids", "attention_mask", "token_type_ids", "start_positions", "end_positions")
+    seen.append(dict(zip(names, (tokens, mask.long(), types, *spans.unbind(dim=1)), strict=True)))
+    return tokens, mask, types, spans, windows
+
+torch.manual_seed(0)
+build = model.build_model
+begin = build(config)
+torch.save(begin.model.state_dict(), "begin.pt")
+train.build_model, data.collate = lambda config: begin, note
+train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
+lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+other = build(config).model
+other.load_state_dict(torch.load("begin.pt"))
+theirs, batches = [], seen[:10]
+whole = all(bool(batch["attention_mask"].all()) for batch in batches)
+answered = sum(int((batch["end_positions"] > 0).sum()) for batch in batches)
+
+class Trainer(transformers.Trainer):
+    def get_train_dataloader(self):
+        return DataLoader(batches, batch_size=None)
+
+    def training_step(self, *given, **named):
+        theirs.append(float(loss := super().training_step(*given, **named)))
+        return loss
+
+arguments = transformers.TrainingArguments(
+    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
+    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
+    disable_tqdm=True,
+)
+trainer = Trainer(other, arguments)
+trainer.train()
+ends = [network.state_dict() for network in (begin.model, other)]
+differences = {name: float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0]}
+# what shifts all scores of a softmax alike has a gradient of 0 but for rounding, of which Adam
+# makes whole steps
+shifts = ("key.bias", "qa_outputs.bias", "layer.1.output.LayerNorm.bias")
+worst = max(value for name, value in differences.items() if not name.endswith(shifts))
+
+# the same windows, and 9 tokens of padding behind them
+batch, padded = batches[0], {}
+for name, values in batch.items():
+    padded[name] = torch.nn.functional.pad(values, (0, 9)) if values.dim() > 1 else values
+other.eval()
+losses = []
+with torch.no_grad():
+    for given in (batch, padded):
+        spans = torch.stack([given["start_positions"], given["end_positions"]], dim=1)
+        output = other(**given)
+        logits = torch.stack([output.start_logits, output.end_logits], dim=2)
+        mask = given["attention_mask"] > 0
+        losses.append([float(output.loss), float(train.compute_loss(logits, mask, spans).mean())])
+"""
+
+
+@pytest.mark.sweep
+def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
+    """From the same weights, with the same batches and optimizer, without dropout.
+
+    Where windows have padding, the loss of Transformers' models depends on how much: ours does not.
+    """
+    more = {"dataset": "squad", "path": "same.jsonl", **pretrained(tmp_path, "bert")}
+    settings = {f"question_answering.{key}": value for key, value in more.items()}
+    answers = {"project.task": "question_answering", "features.schedule.enabled": False}
+    answers |= {"training.optimizer": "adamw", "training.weight_decay": 0.0}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    rows = []  # texts of many words: all of their windows but the last have the same length
+    for number in range(120):
+        text = " ".join(str((number * 7 + word * 3) % 10) for word in range(46))
+        answer = text[4:7]
+        found = {"text": [answer], "answer_start": [4]} if number % 3 else []
+        rows.append({"context": text, "question": "1 2 3", "answers": found})
+    write_lines(tmp_path / "same.jsonl", rows)
+    assert call(folder, MAKE).returncode == 0
+    path = folder / "bert/config.json"
+    kept = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    path.write_text(json.dumps(json.loads(path.read_text()) | kept))
+    found = ask(folder, TRAINER, "[ours, theirs, worst, whole, answered, losses]")
+    ours, theirs, worst, whole, answered, losses = found
+    assert whole and 0 < answered < 80, "no padding, and questions with an answer and without"
+    assert len(ours) == len(theirs) == 10
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert worst < 1e-5
+    (theirs_alone, ours_alone), (theirs_padded, ours_padded) = losses
+    assert ours_alone == pytest.approx(theirs_alone, abs=1e-5)
+    assert abs(theirs_padded - theirs_alone) > 1e-3, "Transformers leaves padding out now"
+    assert ours_padded == pytest.approx(ours_alone, abs=1e-5)
+    proven("steps that are those of the Trainer of Transformers", 10)

@@ -1,0 +1,501 @@
+"""Semantic segmentation of a user's images and masks."""
+
+import csv
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.combinations import in_turns
+from support.files import write_files
+from support.rendering import render
+from support.segmenters import PRETRAINED, TASK, make_pretrained
+from support.training import (
+    count_passed,
+    count_processes,
+    resume_everywhere,
+    run_python,
+    run_tests,
+    said,
+    start,
+)
+
+pytestmark = pytest.mark.train
+
+FOLDER: dict[str, Value] = {
+    f"{TASK}.dataset": "folder",
+    f"{TASK}.path": "scans",
+    f"{TASK}.classes": 3,
+    f"{TASK}.image_size": 16,
+    "training.num_workers": 0,
+}
+BRIEF = ["--epochs", "1", "--batch-size", "4"]
+# images of several sizes; the masks have three classes, and void at the top
+DRAW = """
+import sys
+import numpy as np
+from pathlib import Path
+from PIL import Image
+folder, count = Path(sys.argv[1]), int(sys.argv[2])
+for name in ("images", "masks"):
+    (folder / name).mkdir(parents=True)
+draw = np.random.default_rng(0)
+for number in range(count):
+    height, width = 20 + number % 5, 30 - number % 3
+    mask = np.zeros((height, width), np.uint8)
+    mask[4:12, 4 : 9 + number % 9], mask[12:, 15:], mask[:2] = 1, 2, 255
+    image = 80 * (mask % 255)[..., None] + draw.integers(0, 60, (height, width, 3))
+    Image.fromarray(image.astype(np.uint8)).save(folder / "images" / f"{number:03}.png")
+    picture = Image.fromarray(mask)
+    if number % 2:
+        picture.putpalette(list(range(256)) * 3)
+    picture.save(folder / "masks" / f"{number:03}.png")
+"""
+WRONG = """
+import shutil
+from pathlib import Path
+from PIL import Image
+size = (30, 20)
+wrong = {"size": Image.new("L", (5, 5)), "class": Image.new("L", size, 7)}
+wrong["color"] = Image.new("RGB", size)
+for name, picture in wrong.items():
+    shutil.copytree("scans", name)
+    picture.save(f"{name}/masks/000.png")
+shutil.copytree("scans", "lost")
+open("lost/images/x.png", "w").close()
+shutil.copytree("scans", "damaged")
+open("damaged/images/000.png", "w").close()
+shutil.copytree("scans", "float")
+Image.new("F", size).save("float/images/000.tif")
+shutil.copytree("scans", "twice")
+shutil.copy("twice/masks/000.png", "twice/masks/000.tif")
+shutil.copytree("scans", "one")
+shutil.copytree("scans", "void/train")
+shutil.copytree("scans", "void/val")
+for folder, value in (("one", 2), ("void/val", 255)):
+    for path in Path(folder, "masks").iterdir():
+        Image.new("L", Image.open(path).size, value).save(path)
+for name in ("images", "masks"):
+    Path("empty/val", name).mkdir(parents=True)
+    shutil.copytree(f"scans/{name}", f"empty/train/{name}")
+"""
+
+
+def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
+    """A project for images of a folder, and the folder."""
+    write_files(folder, render({"project.task": TASK, **FOLDER, **given}))
+    drawn = run_python(folder, ["-c", DRAW, "scans", str(count)])
+    assert drawn.returncode == 0, drawn.stderr
+    return folder
+
+
+# the masks of a folder as objects in a COCO file: a run of lengths for one class, polygons for all
+# rectangles of the other; and the samples of both folders
+OBJECTS = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from PIL import Image
+from pycocotools import mask as coco
+import data, train
+images, annotations = [], []
+for number, path in enumerate(sorted(Path("scans/masks").iterdir())):
+    mask = np.array(Image.open(path))
+    height, width = mask.shape
+    images.append({"id": number, "file_name": path.name, "width": width, "height": height})
+    runs = coco.encode(np.asfortranarray(mask == 1))
+    runs["counts"] = runs["counts"].decode()
+    row = {"image_id": number, "bbox": [0, 0, 1, 1], "iscrowd": 0}
+    annotations.append({**row, "category_id": 7, "segmentation": runs})
+    if (mask == 2).any():
+        [top, *_], [left, *_] = np.nonzero(mask == 2)
+        corners = [left, top, width, top, width, height, left, height]
+        annotations.append({**row, "category_id": 2, "segmentation": [list(map(int, corners))]})
+categories = [{"id": 7, "name": "cell"}, {"id": 2, "name": "core"}]
+content = {"images": images, "annotations": annotations, "categories": categories}
+Path("scans/annotations").mkdir()
+Path("scans/annotations/all.json").write_text(json.dumps(content))
+assert list(map(len, data.build_datasets(train.Config()))) == [33, 4, 3]
+for row in data.read_part(data.find_part(train.Config(), "train"), train.Config()):
+    true = np.array(Image.open(Path("scans/masks", row.image.name)))
+    true = np.select([true == 1, true == 2], [2, 1])  # categories by their id
+    assert (np.array(data.draw_mask(row)) == true).all(), row.image
+    print(row.image)
+row.labels, row.masks = [1, 2, 1, 1], [runs, runs, runs, runs]
+found = np.array(data.draw_mask(row))
+assert {*found[mask == 1]} == {data.VOID} and not found[mask != 1].any()
+"""
+
+
+def test_objects_of_a_coco_file_are_masks(tmp_path: Path) -> None:
+    """Pixels of two classes are void. A wrong object is named, and nothing is trained."""
+    project = make_project(tmp_path, {f"{TASK}.dataset": "coco"})
+    read = run_python(project, ["-c", OBJECTS])
+    assert read.returncode == 0, read.stderr
+    rows = [line for line in read.stdout.splitlines() if line.startswith("scans/images/")]
+    assert len({*rows}) == 40
+    trained = start(project, ["train.py", *BRIEF], 2)
+    assert trained.returncode == 0, trained.stderr
+    assert count_processes(trained.stdout) == 2
+    place = project / "scans/annotations/all.json"
+    content = json.loads(place.read_text())
+    first = content["annotations"][0]
+    changes = {
+        ", annotations[0] has no 'segmentation'.": {
+            "annotations": [{"image_id": 0, "category_id": 2}]
+        },
+        ", annotations[0]: there is no category 3.": {"annotations": [first | {"category_id": 3}]},
+        ", annotations[0], segmentation: [[1, 2]] is not": {
+            "annotations": [first | {"segmentation": [[[1, 2]]]}]
+        },
+        " has 1 categories: set --classes to 2": {"categories": content["categories"][:1]},
+        " has no images with objects.": {"annotations": []},
+    }
+    for message, change in changes.items():
+        place.write_text(json.dumps(content | change))
+        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
+        assert found.startswith(f"scans/annotations/all.json{message}")
+    assert not (project / "runs/other").exists()
+
+
+# the samples of each split of several folders: train/images and images/train, val and valid
+SPLITS = """
+import json, shutil
+import data, train
+for name, count in (("train", 14), ("val", 5), ("test", 4)):
+    for kind in ("images", "masks"):
+        for path in sorted(Path("scans", kind).iterdir())[:count]:
+            for folder in (f"one/{name}/{kind}", f"other/{kind}/{name}"):
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, folder)
+shutil.copytree("one", "third")
+Path("third/val").rename("third/valid")
+for path in ("one", "other", "third"):
+    sets = data.build_datasets(train.Config(path=path))
+    print(json.dumps([[[part.sum().item() for part in sample] for sample in s] for s in sets]))
+"""
+
+
+def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {}, count=14)
+    read = run_python(project, ["-c", f"from pathlib import Path\n{SPLITS}"])
+    assert read.returncode == 0, read.stderr
+    one, other, third = map(json.loads, read.stdout.splitlines())
+    assert list(map(len, one)) == [14, 5, 4]
+    assert one == other == third
+    shutil.rmtree(project / "other/masks/val")
+    [found] = said(project, "train.py", ["--path", "other"])
+    assert found.startswith("other/masks/val is missing: masks/ has a mask for each image")
+
+
+def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. Predicted masks have the size of their images."""
+    project = make_project(tmp_path, {})
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    asked = run_python(project, ["predict.py", "scans/images"])
+    assert asked.returncode == 0, asked.stderr
+    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    assert len(rows) == 40
+    for row in rows:
+        assert sum(float(row[f"class_{label}"]) for label in range(3)) == pytest.approx(1)
+    ask = "from PIL import Image; import sys; print([Image.open(p).size for p in sys.argv[1:]])"
+    sizes = run_python(project, ["-c", ask, rows[0]["mask"], rows[0]["image"]]).stdout
+    assert sizes == "[(30, 20), (30, 20)]\n"
+    assert run_python(project, ["-c", WRONG]).returncode == 0
+    expected = {
+        "size": "size/masks/000.png does not have the size of size/images/000.png.",
+        "class": "class/masks/000.png has the class 7. Classes are from 0 to 2 (--classes)",
+        "color": "color/masks/000.png is not an 8-bit grayscale or palette image: RGB.",
+        "lost": "lost/images/x.png has no mask lost/masks/x.png.",
+        "damaged": "damaged/images/000.png can't be read as an image: ",
+        "float": "float/images/000.tif can't be read as an image: it has 32 bits for each pixel",
+        "twice": "twice/masks/000.png and twice/masks/000.tif are masks of the same image.",
+        "one": "one/masks has one class, 2 (255 is ignored): a model needs two to tell apart.",
+        "void": "void/val/masks has no image with a class.",
+        "empty": "empty/val/images has no images.",
+        "nowhere": "nowhere is not a folder: set --path to one with images/ and masks/.",
+        "runs": "runs/masks is missing: masks/ has a mask for each image in images/.",
+    }
+    calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
+    for message, start_of_it in zip(
+        said(project, "train.py", *calls), expected.values(), strict=True
+    ):
+        assert message.startswith(start_of_it)
+    assert not (project / "runs/other").exists()
+
+
+def test_masks_are_changed_the_same_after_a_resume(tmp_path: Path) -> None:
+    """With another number of workers, too."""
+    changes = {"features.augmentation.enabled": True, "features.augmentation.kind": "photo"}
+    off: dict[str, Value] = {"features.schedule.enabled": False}  # it would depend on max_steps
+    project = make_project(tmp_path, {**changes, **off})
+    train = ["train.py", "--epochs", "2", "--batch-size", "8", "--num-workers"]
+    weights = []
+    for name, calls in (
+        ("whole", [["0"]]),
+        ("resumed", [["1", "--max-steps", "6"], ["0", "--max-steps", "0", "--resume"]]),
+    ):
+        for arguments in calls:
+            result = start(project, [*train, *arguments, "--output-dir", name], 1)
+            assert result.returncode == 0, result.stderr
+        weights.append((project / name / "model.safetensors").read_bytes())
+    assert weights[0] == weights[1]
+
+
+EXACT = """
+import json
+import torch
+from data import VOID, build_loaders
+from predict import load
+from torchmetrics.classification import MulticlassAccuracy, MulticlassJaccardIndex
+config, model = load()
+settings = {"num_classes": config.classes, "ignore_index": VOID}
+iou = MulticlassJaccardIndex(**settings, average="macro")
+accuracy = MulticlassAccuracy(**settings, average="micro")
+with torch.no_grad():
+    for images, masks in build_loaders(config)[2]:
+        for metric in (iou, accuracy):
+            metric.update(model(images).argmax(dim=1), masks)
+print(json.dumps({"mean_iou": float(iou.compute()), "pixel_accuracy": float(accuracy.compute())}))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["unet", "transformers"])
+def test_metrics_are_those_of_torchmetrics_on_any_processes(model: str, tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of a number of images that none of them divides."""
+    given: dict[str, Value] = {"features.evaluate.enabled": True}
+    if model == "transformers":
+        given |= {**PRETRAINED, f"{TASK}.image_size": 32, "training.learning_rate": 0.01}
+    project = make_project(tmp_path, given)
+    if model == "transformers":
+        make_pretrained(project, "segformer")
+    drawn = run_python(project, ["-c", DRAW, "scans/test", "37"])
+    assert drawn.returncode == 0, drawn.stderr
+    trained = start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    result = run_python(project, ["-c", EXACT])
+    assert result.returncode == 0, result.stderr
+    expected = json.loads(result.stdout.splitlines()[-1])
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        for name, value in expected.items():
+            assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5)
+            assert 0.1 < value < 1
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    "given",
+    [
+        {f"{TASK}.loss": "dice"},
+        {f"{TASK}.dataset": "coco"},
+        {f"{TASK}.model": "torchvision"},
+        {f"{TASK}.model": "torchvision", f"{TASK}.backbone": "fcn_resnet50"},
+    ],
+    ids=str,
+)
+def test_a_users_folder_passes_the_tests_of_its_project(
+    given: dict[str, Value], tmp_path: Path
+) -> None:
+    project = make_project(tmp_path, {**given, f"{TASK}.image_size": 32})
+    if given.get(f"{TASK}.dataset") == "coco":
+        assert run_python(project, ["-c", OBJECTS]).returncode == 0
+    assert count_passed(run_tests(project)) >= 30
+
+
+# the images and masks of a folder as rows of a dataset, and some with a wrong row
+STORE = """
+from pathlib import Path
+import datasets
+features = datasets.Features({name: datasets.Image() for name in ("photo", "annotation")})
+whole = [
+    {"photo": {"bytes": path.read_bytes()}, "annotation": {"bytes": mask.read_bytes()}}
+    for path, mask in zip(*(sorted(Path("scans", n).iterdir()) for n in ("images", "masks")))
+]
+cut = whole[2]["photo"]["bytes"][:-200]
+wrong = {
+    "hub": {},
+    "cut": {"photo": {"bytes": cut}},
+    "other": {"annotation": {"bytes": b"no image"}},
+    "none": {"photo": None},
+    "size": {"annotation": whole[1]["annotation"]},
+}
+for name, change in wrong.items():
+    rows = [dict(row) for row in whole]
+    rows[2] |= change
+    Path(name).mkdir()
+    datasets.Dataset.from_list(rows, features=features).to_parquet(f"{name}/train.parquet")
+"""
+COLUMNS = {f"{TASK}.image_column": "photo", f"{TASK}.mask_column": "annotation"}
+
+
+def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then."""
+    given = {f"{TASK}.{name}": FOLDER[f"{TASK}.{name}"] for name in ("classes", "image_size")}
+    given |= {f"{TASK}.dataset": "huggingface", f"{TASK}.dataset_name": "hub", **COLUMNS}
+    given |= {"project.task": TASK, "training.num_workers": 1}
+    project = write_files(tmp_path, render(given))
+    for code in ([DRAW, "scans", "30"], [STORE]):
+        made = run_python(project, ["-c", *code])
+        assert made.returncode == 0, made.stderr
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    expected = {
+        "cut": "cut, train, row 3, column photo can't be read as an image: ",
+        "other": "other, train, row 3, column annotation can't be read as an image: ",
+        "none": "none, train, row 3, column photo has no image.",
+        "size": "size, train, row 3, column annotation does not have the size of size, train, row",
+        "nowhere": "The dataset 'nowhere' can't be loaded: ",
+    }
+    calls = [["--dataset-name", name] for name in expected]
+    calls += [["--mask-column", "label"], ["--classes", "2"]]
+    found = [
+        "hub has no column label with images: --mask-column names one of photo, annotation.",
+        "hub, train, row 1, column annotation has the class 2. Classes are from 0 to 1 (--classes)",
+    ]
+    calls = [[*call, "--output-dir", "runs/other"] for call in calls]
+    messages = said(project, "train.py", *calls)
+    for message, beginning in zip(messages, [*expected.values(), *found], strict=True):
+        assert message.startswith(beginning)
+    assert not (project / "runs/other").exists()
+
+
+KINDS = ["beit", "segformer", "encoder", "dpt", "mobilevit", "mobilenet", "upernet"]
+# the same pixels as those of its image processor go into the model, and its logits come out larger
+SAME = """
+import runpy
+import sys
+import numpy as np
+import torch
+import torch.nn.functional as F
+import train
+from model import build_model
+from PIL import Image
+from transformers import AutoImageProcessor
+
+model = build_model(train.Config()).eval()
+image = np.random.default_rng(0).integers(0, 256, (32, 32, 3)).astype(np.uint8)
+process = AutoImageProcessor.from_pretrained("small")
+theirs = process(Image.fromarray(image), do_resize=False, do_center_crop=False, return_tensors="pt")
+seen = []
+model.model.register_forward_pre_hook(lambda _, given: seen.append(*given))
+with torch.no_grad():
+    expected = F.interpolate(model.model(theirs["pixel_values"]).logits, (32, 32), mode="bilinear")
+    found = model(torch.from_numpy(image).permute(2, 0, 1)[None] / 255)
+torch.testing.assert_close(found, expected)
+torch.testing.assert_close(seen[-1], theirs["pixel_values"])
+assert found.shape == (1, 4, 32, 32)
+Image.new("RGB", (50, 40)).save("image.png")
+sys.argv[1:] = ["image.png"]
+runpy.run_path("predict.py", run_name="__main__")
+print("the same")
+print(Image.open("masks/00000_image.png").size)
+"""
+
+
+@pytest.mark.parametrize("kind", in_turns(KINDS, 99))
+def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
+    """On 2 processes, so all trained weights get a gradient. Masks have the size of images."""
+    project = make_pretrained(
+        write_files(tmp_path, render({"project.task": TASK, **PRETRAINED})), kind
+    )
+    brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
+    trained = start(project, brief, 2)
+    assert trained.returncode == 0, trained.stderr
+    assert count_processes(trained.stdout) == 2
+    same = run_python(project, ["-c", SAME])
+    assert same.stdout.endswith("\nthe same\n(50, 40)\n"), same.stderr
+
+
+@pytest.mark.sweep
+def test_a_model_that_can_not_be_used_is_named(tmp_path: Path) -> None:
+    files = render({"project.task": TASK, **PRETRAINED})
+    project = make_pretrained(write_files(tmp_path, files), "segformer")
+    calls = [["--pretrained-name", "nothing"], ["--image-size", "16"]]
+    name, size = said(project, "train.py", *calls)
+    assert name.startswith("The model 'nothing' can't be loaded: ")
+    assert size.startswith("The model 'small' can't take images of 16 x 16 pixels: choose")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("segformer", {}),
+        ("encoder", {"features.lora.enabled": True}),
+        ("dpt", {"features.lora.enabled": True}),
+        ("mobilevit", {}),
+    ],
+    ids=str,
+)
+def test_a_pretrained_model_resumes(
+    kind: str, given: dict[str, Value], processes: int, tmp_path: Path
+) -> None:
+    """Bit for bit, from each step, with the statistics of its BatchNorm."""
+    make_pretrained(tmp_path, kind)
+    small = {f"{TASK}.pretrained_name": str(tmp_path / "small")}
+    files = render({"project.task": TASK, **PRETRAINED, **small, **given})
+    settings: dict[str, Value] = {"epochs": 2, "limit_batches": 3, "batch_size": 4}
+    assert resume_everywhere(files, processes, tmp_path, checkpoint_every=1, **settings) >= 4
+
+
+USED: dict[str, Value] = {
+    f"features.{name}.enabled": True for name in ("evaluate", "export", "share")
+}
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("segformer", {**USED, "features.channels_last.enabled": True}),
+        ("encoder", {**USED, f"{TASK}.loss": "dice"}),
+        ("segformer", {**USED, "features.lora.enabled": True}),
+        ("mobilevit", {**USED, "features.lora.enabled": True}),
+        ("beit", {"features.attention.enabled": True, "features.ema.enabled": True}),
+        ("upernet", {}),
+    ],
+    ids=str,
+)
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    kind: str, given: dict[str, Value], tmp_path: Path
+) -> None:
+    files = render({"project.task": TASK, **PRETRAINED, **given})
+    assert count_passed(run_tests(make_pretrained(write_files(tmp_path, files), kind))) >= 30
+
+
+@pytest.mark.sweep
+def test_a_model_without_linear_layers_takes_no_adapters(tmp_path: Path) -> None:
+    given = {"project.task": TASK, **PRETRAINED, "features.lora.enabled": True}
+    project = make_pretrained(write_files(tmp_path, render(given)), "mobilenet")
+    [message] = said(project, "train.py", BRIEF)
+    assert message == "small has no linear layers for adapters: turn lora off."
+
+
+@pytest.mark.sweep
+def test_a_split_model_trains_like_a_whole_one(tmp_path: Path) -> None:
+    """With FSDP 2, on two processes. SyncBatchNorm, which the CPU lacks, has no effect here."""
+    from support.split import DRIVER, RING
+
+    given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
+    given |= {"features.sync_batch_norm.enabled": True, **PRETRAINED}
+    files = render({"project.task": TASK, **given})
+    project = make_pretrained(write_files(tmp_path, files), "segformer")
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    for script in ("train.py", DRIVER.name):
+        run = [script, "--epochs", "1", "--limit-batches", "8", "--output-dir", script[:5]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)

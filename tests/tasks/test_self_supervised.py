@@ -1,0 +1,374 @@
+"""Self-supervised learning: negatives of all processes, probes, and a user's folder of images."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from scaffold.errors import AnswerError
+from support.combinations import in_turns
+from support.files import replace_in, write_files
+from support.rendering import render
+from support.training import count_passed, make_drawn, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+TASK = "self_supervised"
+FOLDER: dict[str, Value] = {
+    f"{TASK}.dataset": "image_folder",
+    f"{TASK}.path": "marks",
+    f"{TASK}.image_size": 16,
+    "training.num_workers": 0,
+}
+MAE: dict[str, Value] = {f"{TASK}.method": "mae"}
+LABELLED: dict[str, Value] = {f"{TASK}.probe": "classes", f"{TASK}.known": 12}
+BRIEF = ["--epochs", "1", "--batch-size", "4"]
+# noisy red images in one folder and blue ones in another, of several sizes
+DRAW = """
+import sys
+from pathlib import Path
+from random import Random
+from PIL import Image
+folder, count, draw = Path(sys.argv[1]), int(sys.argv[2]), Random(sys.argv[1])
+for number in range(count):
+    name, kept = [("blue", 2), ("red", 0)][number % 2]
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    size = (19 + number % 5, 22)
+    channels = [Image.frombytes("L", size, draw.randbytes(size[0] * size[1])) for _ in range(3)]
+    dark = [one.point(lambda x: x // 4) for one in channels]
+    channels = [channels[place] if place == kept else dark[place] for place in range(3)]
+    Image.merge("RGB", channels).save(folder / name / f"{number:03}.png")
+"""
+
+
+# --- SimCLR -------------------------------------------------------------------------------------
+
+GRADIENTS = """
+import json, sys, torch, train
+from accelerate import Accelerator
+from torch import nn
+
+class Known(nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.layer = nn.Linear(12, 4).double()
+
+    def forward(self, images, project):
+        assert project
+        return 2 * nn.functional.normalize(self.layer(images.flatten(1)), dim=1)
+
+class Alone:
+    num_processes, process_index = 1, 0
+    gather = staticmethod(lambda values: values)
+    reduce = staticmethod(lambda values, how: values)
+
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+count, number = accelerator.num_processes, accelerator.process_index
+worst = 0.0
+for size in json.loads(sys.argv[1]):
+    whole = torch.randn(size * count, 2, 3, 2, 2, generator=draw, dtype=torch.float64)
+    losses, gradients = {}, {}
+    for name in ("one", "all"):
+        network = Known()
+        if name == "one":  # a single process with the whole batch
+            loss = train.compute_loss(train.project(network, whole), Alone()).mean()
+        else:
+            network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
+            loss = train.compute_loss(train.project(network, whole[rows]), accelerator).mean()
+        accelerator.backward(loss)
+        losses[name] = accelerator.reduce(loss.detach(), "mean")
+        gradients[name] = torch.cat([weight.grad.flatten() for weight in network.parameters()])
+    assert gradients["one"].abs().max() > 1e-3
+    worst = max(worst, float((gradients["all"] - gradients["one"]).abs().max()))
+    worst = max(worst, float((losses["all"] - losses["one"]).abs()))
+if accelerator.is_main_process:
+    print("processes", count, "worst", worst)
+"""
+SIZES = [1, 4, 7, 16]  # of batches on each process
+
+
+@pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.sweep)])
+def test_loss_and_gradients_are_those_of_one_process_with_the_whole_batch(
+    processes: int, tmp_path: Path, proven
+) -> None:
+    project = write_files(tmp_path, render({"project.task": TASK}))
+    (project / "gradients.py").write_text(GRADIENTS)
+    result = start(project, ["gradients.py", json.dumps(SIZES)], processes)
+    assert result.returncode == 0, result.stderr
+    found = result.stdout.split()
+    assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
+    proven("batches of views with the loss and the gradients of one process", len(SIZES))
+
+
+# --- probes -------------------------------------------------------------------------------------
+
+SCORES = """
+import json, sys, torch, train
+from accelerate import Accelerator
+from sklearn.linear_model import RidgeClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from torch import nn
+from torch.utils.data import DataLoader
+
+class Known(nn.Module):
+    # the features of an image are those of this image alone
+    def forward(self, images, project=False):
+        features = images.flatten(1)
+        return nn.functional.normalize(features, dim=1) if project else features
+
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+for size, batch_size, classes in json.loads(sys.argv[1]):
+    images = torch.randn(size, 1, 3, 4, generator=draw)
+    labels = torch.randint(0, classes, (size,), generator=draw)
+    images[:, 0, 0, 0] += labels  # so that there is something to find
+    images[:, 0, 1, 1] = 7  # a feature that is always the same
+    known = torch.rand(size, generator=draw) < 0.6
+    known[:6], known[-1], labels[0], labels[1] = True, False, 0, 1
+    samples = [
+        (image, torch.stack([image, image]), int(label), bool(is_known))
+        for image, label, is_known in zip(images, labels, known)
+    ]
+    loader = accelerator.prepare(DataLoader(samples, batch_size))
+    metrics = train.evaluate(accelerator, Known(), loader, "val")
+    x, y, known = images.flatten(1).double().numpy(), labels.numpy(), known.numpy()
+    theirs = {
+        "knn": KNeighborsClassifier(5, metric="cosine"),
+        "linear": make_pipeline(StandardScaler(), RidgeClassifier(alpha=1.0)),
+    }
+    for name, probe in theirs.items():
+        probe.fit(x[known], y[known])
+        expected = float((probe.predict(x[~known]) == y[~known]).mean())
+        found = metrics[f"val_{name}_accuracy"]
+        assert abs(found - expected) < 1e-12, (size, batch_size, name, found, expected)
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes, "agreed")
+"""
+SETS = [(7, 3, 2), (40, 7, 2), (41, 16, 3), (97, 5, 10), (300, 64, 10), (300, 300, 4)]
+
+
+@pytest.mark.parametrize("processes", in_turns([2, 1, 3], 3))
+def test_accuracies_are_those_of_scikit_learn(processes: int, tmp_path: Path, proven) -> None:
+    """Of sets that no number of processes divides, with the classes of some images."""
+    project = write_files(tmp_path, render({"project.task": TASK}))
+    (project / "scores.py").write_text(SCORES)
+    result = start(project, ["scores.py", json.dumps(SETS)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes} agreed" in result.stdout
+    proven("probes equal to scikit-learn's", 2 * len(SETS))
+
+
+@pytest.mark.sweep
+def test_a_probe_that_sees_the_labels_of_a_set_is_noticed(tmp_path: Path) -> None:
+    """The tests of a project fail if its owner lets the probes know what they have to find."""
+    project = write_files(tmp_path, render({"project.task": TASK}))
+    chosen = ["tests/test_features.py", "-k", "probes"]
+    assert count_passed(run_tests(project, *chosen)) == 2
+    replace_in(
+        project / "probe.py",
+        "    new = find_new(known)\n",
+        "    new = find_new(known)\n    known = known | new\n",
+    )
+    result = run_tests(project, *chosen)
+    assert result.returncode == 1 and "has seen the labels" in result.stdout
+
+
+UNTRAINED = """
+import json, torch, train
+from accelerate import Accelerator
+from data import build_loaders
+from model import build_model
+from probe import find_right
+config = train.Config()
+loader = build_loaders(config)[2]
+images, _, labels, known = map(torch.cat, zip(*loader, strict=True))
+def measure(features):
+    found = find_right(features, labels, known)
+    return {name: float(right.double().mean()) for name, right in found.items()}
+
+pixels = measure(images.flatten(1))
+found = []
+for seed in range(3):
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        found.append(measure(build_model(config).eval()(images)))
+untrained = {name: sum(one[name] for one in found) / 3 for name in pixels}
+print(json.dumps({"pixels": pixels, "untrained": untrained}))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("given", "most", "least"),
+    [
+        ({}, {"knn": 0.85, "linear": 0.87}, {"knn": 0.87, "linear": 0.9}),
+        (MAE, {"knn": 0.4}, {"knn": 0.75}),
+    ],
+    ids=["simclr", "mae"],
+)
+def test_training_improves_the_features(
+    given: dict[str, Value], most: dict[str, float], least: dict[str, float], tmp_path: Path
+) -> None:
+    """The page says what pixels and an encoder with new weights reach beside a trained one."""
+    project = write_files(tmp_path, render({"project.task": TASK, **given}))
+    asked = run_python(project, ["-c", UNTRAINED])
+    assert asked.returncode == 0, asked.stderr
+    before = json.loads(asked.stdout.splitlines()[-1])
+    trained = start(project, ["train.py"], 1, timeout=600)
+    assert trained.returncode == 0, trained.stderr
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    assert max(before["pixels"].values()) < 0.87
+    for name, bound in least.items():
+        assert before["untrained"][name] < most[name] < last[f"test_{name}_accuracy"]
+        assert last[f"test_{name}_accuracy"] >= bound
+
+
+# --- a user's images ----------------------------------------------------------------------------
+
+WRONG = """
+import shutil
+from pathlib import Path
+from PIL import Image
+for name in ("new", "damaged"):
+    shutil.copytree("marks", name)
+Path("new/test/green").mkdir(parents=True)
+Image.new("RGB", (8, 8)).save("new/test/green/a.png")
+Path("damaged/red/b.png").write_text("no image")
+Path("empty").mkdir()
+"""
+
+
+def test_a_users_folder(tmp_path: Path) -> None:
+    """It trains, predict.py writes features, and what is wrong is named."""
+    given = {**FOLDER, **MAE, **LABELLED, f"{TASK}.vit_width": 32}
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert list(project.glob("runs/latest/reconstructions_*.png"))
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    assert 0 <= last["test_linear_accuracy"] <= 1
+    asked = start(project, ["predict.py", "marks/red"], 1)
+    assert asked.returncode == 0, asked.stderr
+    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    assert len(rows) == 20 and rows[0]["image"] == "marks/red/001.png"
+    assert len({row["feature_31"] for row in rows}) > 1 and len(rows[0]) == 1 + 32
+    assert run_python(project, ["-c", WRONG]).returncode == 0
+    expected = {
+        ("--path", "new"): "new/test/green/a.png has a class without training images: green.",
+        ("--path", "marks/red"): "All training images are in the folder red: use two, or more.",
+        ("--path", "damaged"): "damaged/red/b.png can't be read as an image: remove it.",
+        ("--path", "empty"): "empty has no images to train on: ",
+        ("--path", "nowhere"): "nowhere is not a folder: set --path to the one with the images.",
+        ("--patch-size", "5"): "--patch-size 5 does not divide 16 pixels into several patches.",
+        ("--patch-size", "16"): "--patch-size 16 does not divide 16 pixels",
+        ("--width", "20"): "--width 20 is not a multiple of 8, for the attention heads.",
+    }
+    calls = [[*flags, "--output-dir", "runs/other"] for flags in expected]
+    for message, begin in zip(said(project, "train.py", *calls), expected.values(), strict=True):
+        assert message.startswith(begin)
+    assert not (project / "runs/other").exists()
+
+
+def test_what_does_not_go_with_it_is_refused() -> None:
+    cases: list[tuple[dict[str, Value], str]] = [
+        ({"features.augmentation.enabled": True}, "SimCLR changes images itself"),
+        ({"features.cross_validation.enabled": True}, "would change with the fold"),
+        ({"features.find_batch_size.enabled": True}, "a loss per sample"),
+    ]
+    for given, reason in cases:
+        with pytest.raises(AnswerError, match=reason):
+            render({"project.task": TASK, **given})
+    render({"project.task": TASK, **MAE, "features.augmentation.enabled": True})
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("given", [{}, MAE], ids=["simclr", "mae"])
+def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_path: Path) -> None:
+    """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
+    given = {**FOLDER, **LABELLED, **given, "features.evaluate.enabled": True}
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
+    assert run_python(project, ["-c", DRAW, "marks/test", "37"]).returncode == 0
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    names = [name for name in last if name.startswith("test_")]
+    assert len(names) == 3
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        for name in names:
+            assert report[name]["value"] == pytest.approx(last[name], rel=1e-5)
+            assert report[name]["low"] <= report[name]["value"] <= report[name]["high"]
+    samples = (project / "runs/latest/evaluation/test/samples.csv").read_text().splitlines()
+    assert len(samples) == 1 + 37
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_unlabelled_folder_trains_on_any_processes(processes: int, tmp_path: Path) -> None:
+    """With views of photos, and with the validation loss as the metric."""
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **FOLDER})
+    trained = start(project, ["train.py", *BRIEF], processes)
+    assert trained.returncode == 0, trained.stderr
+    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    assert [name for name in last if name.startswith("test_")] == ["test_loss"]
+    assert (project / "runs/latest/views.png").exists()
+
+
+FINE_TUNE = """
+import train
+from model import build_model
+from safetensors.torch import load_file
+model = build_model(train.Config())
+weights = load_file("../features/runs/latest/model.safetensors")
+start = "encoder.network."
+found = {name.removeprefix(start): w for name, w in weights.items() if name.startswith(start)}
+model.backbone.load_state_dict(found)
+print("loaded")
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("library", "name"), [("timm", "test_resnet"), ("torchvision", "shufflenet_v2_x0_5")]
+)
+def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path: Path) -> None:
+    """With the lines of the page, which need the same architecture in both projects."""
+    given: dict[str, Value] = {**FOLDER, f"{TASK}.encoder": library, f"{TASK}.backbone": name}
+    project = make_drawn(tmp_path / "features", DRAW, {"project.task": TASK, **given})
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    other = "image_classification"
+    write_files(
+        tmp_path / "classes",
+        render({f"{other}.model": library, f"{other}.backbone": name}),
+    )
+    result = run_python(tmp_path / "classes", ["-c", FINE_TUNE])
+    assert result.stdout == "loaded\n", result.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    "given",
+    [
+        MAE,
+        {**MAE, f"{TASK}.probe": "none"},
+        {f"{TASK}.probe": "none"},
+        {**FOLDER, **MAE, "features.augmentation.enabled": True},
+        {**FOLDER, **LABELLED},
+        {**FOLDER, f"{TASK}.views": "turned"},
+        {f"{TASK}.encoder": "timm", f"{TASK}.backbone": "test_resnet"},
+        {f"{TASK}.encoder": "torchvision", f"{TASK}.backbone": "regnet_x_400mf"},
+    ],
+    ids=str,
+)
+def test_the_choices_pass_the_tests_of_their_projects(
+    given: dict[str, Value], tmp_path: Path
+) -> None:
+    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
+    assert count_passed(run_tests(project)) >= 25

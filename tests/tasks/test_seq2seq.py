@@ -1,0 +1,268 @@
+"""Sequence to sequence with pretrained models, datasets of the Hub and metrics of texts."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.files import write_files
+from support.rendering import render
+from support.training import count_passed, run_python, run_tests, start
+
+pytestmark = pytest.mark.train
+
+BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "8"]
+PRETRAINED: dict[str, Value] = {
+    "project.task": "seq2seq",
+    "seq2seq.model": "pretrained",
+    "seq2seq.max_source_length": 40,
+    "seq2seq.max_target_length": 20,
+}
+# small models of the real classes, with a tokenizer that is trained on the spot; stored in 16 bits
+MAKE_MODELS = """
+import sys
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedTokenizerFast
+
+byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+small = {"vocab_size": 300, "d_model": 32, "pad_token_id": 0, "eos_token_id": 1}
+two = {f"{part}_{name}": size for part in ("encoder", "decoder")
+       for name, size in {"layers": 1, "attention_heads": 2, "ffn_dim": 64}.items()}
+two |= {"max_position_embeddings": 64, "bos_token_id": 2, "forced_eos_token_id": 1}
+t5 = {"d_kv": 16, "d_ff": 64, "num_layers": 1, "num_heads": 2, "decoder_start_token_id": 0}
+more = {"t5": t5, "mt5": t5, "bart": {**two, "decoder_start_token_id": 1}}
+more["marian"] = {**two, "decoder_start_token_id": 0, "decoder_vocab_size": 300}
+more["pegasus"] = {**two, "decoder_start_token_id": 0}
+more["mbart"] = two  # it has no token that starts a target
+for kind in sys.argv[1:]:
+    torch.manual_seed(0)
+    config = AutoConfig.for_model(kind, **small, **more[kind])
+    AutoModelForSeq2SeqLM.from_config(config).bfloat16().save_pretrained(kind)
+    tokens = Tokenizer(models.BPE())
+    tokens.pre_tokenizer, tokens.decoder = byte_level, decoders.ByteLevel()
+    special = ["<pad>", "</s>", "<s>"]
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=special, initial_alphabet=byte_level.alphabet()
+    )
+    tokens.train_from_iterator(["March April 1998-03-14"] * 9, trainer)
+    tokens.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>" if kind == "bart" else "$A </s>",
+        special_tokens=[("<s>", 2), ("</s>", 1)],
+    )
+    names = {"pad_token": "<pad>", "eos_token": "</s>", "bos_token": "<s>"}
+    PreTrainedTokenizerFast(tokenizer_object=tokens, **names).save_pretrained(kind)
+"""
+
+
+def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
+    """A project, with these models in it. It uses the first one."""
+    first = {"seq2seq.model_name": models[0]} if models else {}
+    write_files(folder, render({**PRETRAINED, **first, **given}))
+    made = run_python(folder, ["-c", MAKE_MODELS, *models])
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def test_the_first_line_of_a_table_names_its_columns(tmp_path: Path) -> None:
+    """In any order: a target is never learned as a source."""
+    given: dict[str, Value] = {"project.task": "seq2seq", "seq2seq.dataset": "csv"}
+    project = write_files(tmp_path, render(given))
+    for number, (head, row) in enumerate(
+        {"source,target\n": "a,b\n", "target,source\n": "b,a\n"}.items()
+    ):
+        (project / f"{number}.csv").write_text(head + 3 * row)
+    show = "import data; from train import Config\n"
+    show += "print([data.read_pairs(f'{number}.csv', Config()) for number in range(2)])"
+    shown = run_python(project, ["-c", show])
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout == f"{[[('a', 'b')] * 3] * 2}\n"
+
+
+def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> None:
+    """Its weights are in 32 bits, and what is exported is loaded by transformers."""
+    given = {"features.export.enabled": True, "seq2seq.source_prefix": "write: "}
+    project = make_project(tmp_path, given, "t5", "mbart")
+    trained = start(project, ["train.py", *BRIEF, "--max-source-length", "20"], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert " of 8000 texts are cut to 20 tokens" in trained.stderr
+    refused = start(project, ["train.py", *BRIEF, "--model-name", "mbart"], 1)
+    assert "mbart has no token that starts or pads a target" in refused.stderr
+    texts = ["1.2.1998", "", "1.2.1998 " * 30]
+    asked = run_python(project, ["predict.py", *texts, "--length", "5", "--json"])
+    assert asked.returncode == 0 and "1 of 3 texts are cut" in asked.stderr, asked.stderr
+    assert [json.loads(row)["source"] for row in asked.stdout.splitlines()] == texts
+    exported = run_python(project, ["export.py", "--format", "transformers", "--output", "out"])
+    assert exported.returncode == 0, exported.stderr
+    ask = "import torch; from transformers import AutoModelForSeq2SeqLM as M;"
+    ask += "print({str(w.dtype) for w in M.from_pretrained('out').parameters()})"
+    found = run_python(project, ["-c", ask])
+    assert found.stdout.splitlines()[-1] == "{'torch.float32'}", found.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("metric", ["none", "rouge", "bleu"])
+@pytest.mark.parametrize("model", ["t5", "mt5", "bart", "marian", "pegasus"])
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    model: str, metric: str, tmp_path: Path
+) -> None:
+    project = make_project(tmp_path, {"seq2seq.text_metric": metric}, model)
+    assert count_passed(run_tests(project)) >= 35
+
+
+EXACT = """
+import csv, json, sys
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu import BLEU
+kind, texts = sys.argv[1], [json.loads(line)["text"] for line in open("written.jsonl")]
+targets = [row[1] for row in csv.reader(open("pairs.csv"))]
+if kind == "bleu":
+    print(json.dumps({"bleu": BLEU().corpus_score(texts, [targets]).score}))
+else:
+    names = ["rouge1", "rouge2", "rougeL"]
+    scorer = RougeScorer(names, use_stemmer=True)
+    rows = [scorer.score(*pair) for pair in zip(targets, texts, strict=True)]
+    print(json.dumps({n: sum(row[n].fmeasure for row in rows) / len(rows) for n in names}))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("metric", ["rouge", "bleu"])
+def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of all texts that predict.py writes."""
+    given: dict[str, Value] = {"features.evaluate.enabled": True, "seq2seq.dataset": "csv"}
+    given |= {"seq2seq.text_metric": metric, "seq2seq.max_target_length": 64}
+    project = make_project(tmp_path, given, "t5")
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    pairs = [[f"{n % 7} {n % 9}", " ".join(words[n % 7 : n % 7 + n % 9])] for n in range(109)]
+    text = "".join(f"{source},{target or 'none'}\n" for source, target in pairs)
+    (project / "pairs.csv").write_text(text)
+    flags = ["--epochs", "30", "--batch-size", "16", "--learning-rate", "0.01"]
+    trained = start(project, ["train.py", *flags, "--test-path", "pairs.csv"], 1)
+    assert trained.returncode == 0, trained.stderr
+    sources = [source for source, _ in pairs]
+    asked = run_python(project, ["predict.py", *sources, "--json", "--length", "64"])
+    assert asked.returncode == 0, asked.stderr
+    (project / "written.jsonl").write_text(asked.stdout)
+    result = run_python(project, ["-c", EXACT, metric])
+    assert result.returncode == 0, result.stderr
+    expected = json.loads(result.stdout.splitlines()[-1])
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        for name, value in expected.items():
+            assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5)
+            assert 0 < value < 100
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
+    """As a folder with such a dataset: a dot leads into a column, a wrong name is said."""
+    given: dict[str, Value] = {"seq2seq.dataset": "huggingface", "seq2seq.dataset_name": "texts"}
+    project = make_project(tmp_path, {**given, "seq2seq.dataset_subset": ""}, "t5")
+    (project / "texts").mkdir()
+    rows = [{"translation": {"en": f"day {n}", "fr": f"jour {n}"}} for n in range(200)]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (project / "texts/train.jsonl").write_text(lines)
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    for column, said in (
+        ("text", "The dataset has no column 'text': it has translation."),
+        ("translation", "Row 1 of translation is {'en'"),
+        ("translation.de", "Row 1 of translation.de is None, which is not text."),
+    ):
+        wrong = start(project, ["train.py", *BRIEF, "--target-column", column], 1)
+        assert wrong.returncode and "Traceback" not in wrong.stderr
+        assert said in wrong.stderr
+
+
+TRAINER = """
+import json
+import pathlib
+from unittest import mock
+import torch
+import train
+from data import Pairs, build_loaders, load_pairs
+from model import build_tokenizer
+from torch.utils.data import DataLoader, SequentialSampler
+from transformers import AutoModelForSeq2SeqLM, DataCollatorForSeq2Seq, Trainer, TrainingArguments
+
+NAME, STEPS = "t5", 10
+
+def build_in_order(config):
+    loaders = build_loaders(config)
+    samples = Pairs(load_pairs(config)[0][:80], build_tokenizer(config))
+    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
+
+settings = {"batch_size": 8, "learning_rate": 0.01, "epochs": 1, "max_steps": STEPS}
+settings |= {"weight_decay": 0.0, "log_every": 1}
+config = train.Config(**settings)
+with mock.patch.object(train, "build_loaders", build_in_order):
+    train.main(config)
+rows = [json.loads(row) for row in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [row["loss"] for row in rows if "loss" in row]
+
+theirs, tokenizer = [], build_tokenizer(config)
+
+class InOrder(Trainer):
+    def _get_train_sampler(self, dataset=None):
+        return SequentialSampler(self.train_dataset)
+
+    def compute_loss(self, *given, **named):
+        loss = super().compute_loss(*given, **named)
+        theirs.append(float(loss))
+        return loss
+
+model = AutoModelForSeq2SeqLM.from_pretrained(NAME, dtype=torch.float32)
+samples = Pairs(load_pairs(config)[0][:80], tokenizer)
+features = [{"input_ids": s.tolist(), "labels": t.tolist()} for s, _, t in samples]
+arguments = TrainingArguments(
+    output_dir="trainer", per_device_train_batch_size=8, learning_rate=0.01, weight_decay=0.0,
+    lr_scheduler_type="constant", max_steps=STEPS, max_grad_norm=0.0, report_to="none",
+    use_cpu=True, save_strategy="no", disable_tqdm=True, optim="adamw_torch",
+)
+collator = DataCollatorForSeq2Seq(tokenizer.tokenizer, model)
+InOrder(model, arguments, train_dataset=features, data_collator=collator).train()
+print(json.dumps([ours, theirs]))
+"""
+
+
+@pytest.mark.sweep
+def test_losses_are_those_of_transformers(tmp_path: Path) -> None:
+    """From the same weights, with the same batches and optimizer; its models have dropout off."""
+    off = ("schedule", "clipping", "best_model")
+    given = {f"features.{name}.enabled": False for name in off}
+    project = make_project(tmp_path, given, "t5")
+    config = json.loads((project / "t5/config.json").read_text())
+    (project / "t5/config.json").write_text(json.dumps({**config, "dropout_rate": 0.0}))
+    run = run_python(project, ["-c", TRAINER], real=True)
+    assert run.returncode == 0, run.stderr[-3000:]
+    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
+    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+
+
+@pytest.mark.sweep
+def test_a_split_model_writes_texts_of_any_length(tmp_path: Path) -> None:
+    """With FSDP 2, on two processes, whose texts end at different lengths."""
+    from support.split import DRIVER, RING
+
+    given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
+    given |= {"seq2seq.text_metric": "bleu"}
+    project = make_project(tmp_path, given, "t5")
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    flags = ["--epochs", "1", "--limit-batches", "60", "--batch-size", "4"]
+    for script in ("train.py", DRIVER.name):
+        run = [script, *flags, "--learning-rate", "0.01", "--output-dir", script.partition(".")[0]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / run[-1] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[0]["test_bleu"] > 0
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)

@@ -1,0 +1,363 @@
+"""Instruction tuning on a user's files, and with pretrained models and their chat templates."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.chat_models import MAKE_MODELS
+from support.files import write_files
+from support.rendering import render
+from support.training import count_passed, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "8"]
+SMALL: dict[str, Value] = {"sft.width": 16, "sft.layers": 1, "sft.heads": 2}
+PRETRAINED: dict[str, Value] = {"sft.model": "pretrained", "sft.context": 128}
+# what the tokenizers write for two turns, with [[ and ]] around what counts
+TURNS = {
+    "none": "<s><|user|>\na</s>\n<|assistant|>\n[[b</s>]]\n"
+    "<|user|>\nc</s>\n<|assistant|>\n[[d</s>]]",
+    "chatml": "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n[[b<|im_end|>]]\n"
+    "<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n[[d<|im_end|>]]",
+    "marked": "<s><|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n[[b<|im_end|>]]\n"
+    "<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n[[d<|im_end|>]]",
+    "thinks": "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n[[b<|im_end|>]]\n"
+    "<|im_start|>user\nc<|im_end|>\n<|im_start|>assistant\n[[<think>\n\n</think>\n\nd<|im_end|>]]",
+}
+# conversations that not all templates write, and where the answers of these begin and end
+ODD = {
+    "an answer first": [("assistant", "a"), ("user", "b"), ("assistant", "c")],
+    "an empty answer": [("user", "a"), ("assistant", ""), ("user", "b"), ("assistant", " ")],
+    "two answers": [("user", "a"), ("assistant", "b"), ("assistant", "c")],
+    "no answer last": [("user", "a"), ("assistant", "b"), ("user", "c")],
+    "what ends an answer": [("user", "a"), ("assistant", ">"), ("user", "b"), ("assistant", "|>")],
+    "white space": [("user", " a "), ("assistant", " b \n"), ("user", ""), ("assistant", "\nc d ")],
+    "a system message": [("system", "a"), ("user", "b"), ("assistant", "c")],
+}
+SHOW_ODD = """
+import json, sys
+from dataclasses import replace
+from data import Conversation, Conversations, show
+from train import Config
+chats, found = json.loads(sys.argv[1]), {}
+for name in sys.argv[2:]:
+    config = replace(Config(), model_name=name)
+    for kind, chat in chats.items():
+        messages = [{"role": role, "content": text} for role, text in chat]
+        try:
+            [sample] = Conversations([Conversation(messages, "here")], config)
+            found[f"{name}: {kind}"] = show(sample, config)
+        except SystemExit as stop:
+            found[f"{name}: {kind}"] = str(stop)
+print(json.dumps(found))
+"""
+SHOW = """
+import json, sys
+from dataclasses import replace
+from data import Conversation, Conversations, encode_prompt, find_ends, show
+from model import build_model, build_tokenizer
+from train import Config
+chat = [{"role": role, "content": text} for role, text in zip(["user", "assistant"] * 2, "abcd")]
+found = {}
+for name in sys.argv[1:]:
+    config = replace(Config(), model_name=name)
+    [sample] = Conversations([Conversation(chat, "here")], config)
+    tokenizer = build_tokenizer(config)
+    found[name] = {
+        "text": show(sample, config),
+        "prompt": tokenizer.show(encode_prompt(chat[:1], config)),
+        "ends": tokenizer.tokenizer.convert_ids_to_tokens(sorted(find_ends(config))),
+        "types": sorted({str(weight.dtype) for weight in build_model(config).parameters()}),
+    }
+print(json.dumps(found))
+"""
+
+
+def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
+    """A project, with these models in it."""
+    write_files(folder, render({"project.task": "sft", **given}))
+    if models:
+        made = run_python(folder, ["-c", MAKE_MODELS, *models])
+        assert made.returncode == 0, made.stderr
+    return folder
+
+
+def write_chats(path: Path, count: int) -> list[str]:
+    """Lines of all forms, one of them with a system message and two turns."""
+    lines = [json.dumps({"prompt": f"up {n:x}", "completion": f"{n:X}"}) for n in range(count - 2)]
+    asked, said = ([{"role": r, "content": "Ä"}] for r in ("user", "assistant"))
+    lines.append(json.dumps({"prompt": asked, "completion": said}))
+    turns = [("system", "Be brief."), ("user", "up a"), ("assistant", "A"), ("user", "up b")]
+    messages = [{"role": role, "content": text} for role, text in [*turns, ("assistant", "B")]]
+    lines.append(json.dumps({"messages": messages}))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines
+
+
+BAD = {
+    "no JSON": ("{'prompt'", "line 13 is not JSON: "),
+    "half an emoji": ('{"prompt": "\\ud83d", "completion": "a"}', "line 13 is not JSON: "),
+    "no object": ("[1]", "line 13 is not a JSON object."),
+    "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
+    "no answer": (
+        '{"messages": [{"role": "user", "content": "a"}]}',
+        "line 13 has no assistant message.",
+    ),
+    "another role": (
+        '{"messages": [{"role": "bot", "content": "a"}]}',
+        "line 13: the role bot is not one of system, user, assistant.",
+    ),
+    "no text": ('{"prompt": "a", "completion": null}', "line 13: message 2 needs a role and a"),
+}
+
+
+def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. What predict.py reads has the same form."""
+    project = make_project(tmp_path, {"sft.dataset": "jsonl", **SMALL})
+    lines = write_chats(project / "chats.jsonl", 12)
+    trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "\n> <user>up " in trained.stdout and "<assistant>[[" in trained.stdout
+    calls = []
+    for number, (wrong, _) in enumerate(BAD.values()):
+        (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
+        calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
+    messages = said(project, "train.py", *calls)
+    assert not (project / "runs/other").exists()
+    for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
+        assert message.startswith(f"{number}.jsonl, {expected}")
+    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
+    (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
+    asked = run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"])
+    assert asked.returncode == 0, asked.stderr
+    assert len(asked.stdout.split("\n")) == 3 + 1
+
+
+def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
+    """The answers and what ends them, in both turns; what the template writes is written once."""
+    models = [f"llama_{name}" for name in TURNS]
+    project = make_project(tmp_path, PRETRAINED, *models)
+    shown = run_python(project, ["-c", SHOW, *models])
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(shown.stdout.splitlines()[-1])
+    for name, text in TURNS.items():
+        facts = found[f"llama_{name}"]
+        assert facts["text"] == text
+        assert facts["prompt"] == text.partition("[[")[0].partition("<think>")[0]
+        assert facts["types"] == ["torch.float32"], "steps would be rounded away"
+        ends = ["</s>"] if name == "none" else ["</s>", "<|im_end|>"]
+        assert facts["ends"] == ends
+
+
+def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
+    """In a template that trims answers, in one that doesn't, and in one that refuses some."""
+    models = [f"llama_{name}" for name in ("chatml", "raw", "strict")]
+    project = make_project(tmp_path, PRETRAINED, *models)
+    shown = run_python(project, ["-c", SHOW_ODD, json.dumps(ODD), *models])
+    assert shown.returncode == 0, shown.stderr
+    found = json.loads(shown.stdout.splitlines()[-1])
+    for kind, chat in ODD.items():
+        for model in models:
+            texts = []
+            for role, text in chat:
+                written = text if "raw" in model or role != "assistant" else text.strip()
+                part = f"{written}<|im_end|>"
+                counted = f"[[{part}]]" if role == "assistant" else part
+                texts.append(f"<|im_start|>{role}\n{counted}")
+            refused = "strict" in model and chat[0][0] != "user"
+            said = "here: the chat template refuses it: User first."
+            assert found[f"{model}: {kind}"] == (said if refused else "\n".join(texts))
+
+
+def test_a_template_that_changes_answers_is_refused(tmp_path: Path) -> None:
+    project = make_project(tmp_path, PRETRAINED, "llama_upper")
+    trained = start(project, ["train.py", *BRIEF, "--model-name", "llama_upper"], 1)
+    assert trained.returncode and "Traceback" not in trained.stderr, trained.stderr
+    assert "the chat template writes message 2 in several ways" in trained.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("packing", ["none", "best_fit"])
+@pytest.mark.parametrize("model", ["llama_none", "llama_chatml", "gpt2_none", "qwen3_thinks"])
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    model: str, packing: str, tmp_path: Path
+) -> None:
+    given = {**PRETRAINED, "sft.packing": packing, "sft.model_name": model}
+    project = make_project(tmp_path, given, model)
+    assert count_passed(run_tests(project)) >= 40
+
+
+@pytest.mark.sweep
+def test_a_model_that_mixes_packed_texts_is_refused(tmp_path: Path) -> None:
+    """One with a state, which goes from one text to the next, and not one with a window."""
+    given = {**PRETRAINED, "sft.packing": "best_fit"}
+    models = ["mistral_chatml", "mamba_chatml"]
+    project = make_project(tmp_path, given, *models)
+    trained, refused = (
+        start(project, ["train.py", *BRIEF, "--model-name", name, "--output-dir", name + "_run"], 1)
+        for name in models
+    )
+    assert trained.returncode == 0, trained.stderr
+    assert "1293 conversations are packed into" in trained.stdout
+    assert refused.returncode
+    assert "--model-name mamba_chatml mixes the texts of a row" in refused.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["gpt", "pretrained"])
+def test_metrics_are_those_of_generated_answers_on_any_processes(
+    model: str, tmp_path: Path
+) -> None:
+    """On 1, 2 and 3 processes; the share of exact answers is that of what predict.py writes."""
+    given: dict[str, Value] = {"features.evaluate.enabled": True, "sft.dataset": "jsonl"}
+    if model == "pretrained":
+        given |= {**PRETRAINED, "sft.model_name": "llama_chatml"}
+    names = ["llama_chatml"] if model == "pretrained" else []
+    project = make_project(tmp_path, given, *names)
+    rows = [{"prompt": f"{n % 5} {n % 3}", "completion": f"{n % 5 + n % 3}"} for n in range(230)]
+    (project / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    flags = ["--epochs", "12", "--batch-size", "16", "--learning-rate", "0.003"]
+    trained = start(project, ["train.py", *flags, "--test-path", "chats.jsonl"], 1)
+    assert trained.returncode == 0, trained.stderr
+    found = []
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        found.append({name: row["value"] for name, row in report.items()})
+    for other in found[1:]:
+        assert other == pytest.approx(found[0], rel=1e-6)
+    asked = run_python(project, ["predict.py", "chats.jsonl", "--json"])
+    assert asked.returncode == 0, asked.stderr
+    answers = [json.loads(row)["text"] for row in asked.stdout.splitlines()]
+    right = sum(row["completion"] == text for row, text in zip(rows, answers, strict=True))
+    assert 0.05 < found[0]["test_exact_match"] < 1 or model == "gpt"
+    assert right / len(rows) == pytest.approx(found[0]["test_exact_match"])
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
+    """As a folder with such a dataset: a wrong row is named with its split."""
+    pytest.importorskip("datasets")
+    given: dict[str, Value] = {"sft.dataset": "huggingface", "sft.dataset_name": "chats"}
+    project = make_project(tmp_path, given)
+    (project / "chats").mkdir()
+    lines = write_chats(project / "chats/train.jsonl", 40)[:-2]  # of one form, as a table has them
+    (project / "chats/train.jsonl").write_text("\n".join(lines) + "\n")
+    trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
+    assert trained.returncode == 0, trained.stderr
+    (project / "chats/train.jsonl").write_text("\n".join([*lines, '{"prompt": "a"}']) + "\n")
+    wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert wrong.returncode
+    assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
+    (project / "chats/train.jsonl").write_text("\n".join([*lines, "{'prompt'"]) + "\n")
+    broken = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert broken.returncode and "Traceback" not in broken.stderr
+    assert "The dataset 'chats' can't be loaded: JSON parse error" in broken.stderr
+    (project / "chats/train.jsonl").write_text("")
+    empty = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert empty.returncode and "Traceback" not in empty.stderr
+    assert "The dataset 'chats' can't be loaded: it has an empty file." in empty.stderr
+    (project / "chats/train.jsonl").write_text(lines[0] + "\n")
+    small = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert small.returncode and "Traceback" not in small.stderr
+    assert "Too few rows for three splits (1): use 3 or more." in small.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("task", ["sft", "dpo", "language_model"])
+def test_samples_are_the_same_on_any_processes(task: str, tmp_path: Path) -> None:
+    """After steps that are too small to be seen. Each evaluation writes one file."""
+    small = {name.replace("sft", task): value for name, value in SMALL.items()}
+    project = write_files(tmp_path, render({"project.task": task, **small}))
+    found = []
+    for processes in (1, 2, 3):
+        flags = ["--epochs", "2", "--limit-batches", "2", "--learning-rate", "1e-9"]
+        run = start(project, ["train.py", *flags, "--output-dir", f"runs/{processes}"], processes)
+        assert run.returncode == 0, run.stderr
+        paths = sorted((project / f"runs/{processes}").glob("sample_*.txt"))
+        found.append({path.name: path.read_text(encoding="utf-8") for path in paths})
+    assert len(found[0]) == 2 and all(len(text) > 20 for text in found[0].values())
+    assert found[0] == found[1] == found[2]
+
+
+TRL = """
+import json
+import pathlib
+from unittest import mock
+import torch
+import train
+from data import Conversation, Conversations, build_loaders, write_conversations
+from datasets import Dataset
+from torch.utils.data import DataLoader, SequentialSampler
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from trl import SFTConfig, SFTTrainer
+
+NAME, STEPS = "llama_marked", 10
+chats = [conversation.messages for conversation in write_conversations()[:80]]
+
+def build_in_order(config):
+    loaders = build_loaders(config)
+    samples = Conversations([Conversation(messages, "") for messages in chats], config)
+    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
+
+settings = {"batch_size": 4, "gradient_accumulation_steps": 2, "learning_rate": 0.01}
+settings |= {"epochs": 1, "max_steps": STEPS, "weight_decay": 0.0, "log_every": 1}
+with mock.patch.object(train, "build_loaders", build_in_order):
+    train.main(train.Config(**settings, model_name=NAME))
+rows = [json.loads(row) for row in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [row["loss"] for row in rows if "loss" in row]
+
+theirs = []
+
+class InOrder(SFTTrainer):
+    def _get_train_sampler(self, dataset=None):
+        return SequentialSampler(self.train_dataset)
+
+    def compute_loss(self, *given, **named):
+        loss = super().compute_loss(*given, **named)
+        theirs.append(float(loss))
+        return loss
+
+config = SFTConfig(
+    output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
+    learning_rate=0.01, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
+    max_grad_norm=0.0, assistant_only_loss=True, max_length=128, report_to="none", use_cpu=True,
+    bf16=False, gradient_checkpointing=False, save_strategy="no", loss_type="nll",
+    disable_tqdm=True,
+)
+InOrder(
+    model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
+    args=config,
+    train_dataset=Dataset.from_list([{"messages": messages} for messages in chats]),
+    processing_class=AutoTokenizer.from_pretrained(NAME),
+).train()
+theirs = [sum(theirs[step : step + 2]) for step in range(0, len(theirs), 2)]
+print(json.dumps([ours, theirs]))
+"""
+
+
+@pytest.mark.sweep
+def test_losses_are_those_of_trl(tmp_path: Path) -> None:
+    """From the same weights, with the same batches and optimizer, in windows of two batches."""
+    pytest.importorskip("trl", exc_type=ImportError)
+    given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
+    given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
+    project = make_project(tmp_path, given, "llama_marked")
+    run = run_python(project, ["-c", TRL], real=True)
+    assert run.returncode == 0, run.stderr[-3000:]
+    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
+    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+
+
+@pytest.mark.sweep
+def test_embeddings_have_noise_while_a_model_is_tuned(tmp_path: Path) -> None:
+    given: dict[str, Value] = {"sft.model": "pretrained", "sft.context": 128}
+    given |= {"sft.model_name": "llama_chatml", "features.neftune.enabled": True}
+    project = make_project(tmp_path, given, "llama_chatml")
+    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "noise")) == 1

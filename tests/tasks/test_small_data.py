@@ -1,0 +1,172 @@
+"""A project with the data that a newcomer has: few samples, one of a class, a constant column.
+
+Its own tests pass, and its script trains or says in one line what to change.
+"""
+
+import csv
+import json
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from support.files import replace_in, write_files
+from support.inputs import write_sound
+from support.rendering import render
+from support.training import run_tests, start
+
+pytestmark = pytest.mark.train
+
+# what a project needs to read the files of `write_data`
+ANSWERS = {
+    "tabular_classification": {"dataset": "csv"},
+    "tabular_regression": {"dataset": "csv"},
+    "text_classification": {"dataset": "csv", "text_columns": "text"},
+    "image_classification": {"dataset": "image_folder", "path": "images", "image_size": 8},
+    "audio_classification": {"dataset": "files", "seconds": 0.1},
+    "gan": {"dataset": "image_folder", "image_size": 32},
+    "autoencoder": {"dataset": "image_folder", "image_size": 20},
+    "seq2seq": {"dataset": "csv"},
+    "language_model": {"dataset": "text"},
+    "sft": {"dataset": "jsonl"},
+    "dpo": {"dataset": "jsonl"},
+    "embeddings": {"dataset": "files"},
+    "own": {},
+}
+# samples, and whether they are uneven: a class with one of them, texts of one length ...
+KINDS = [(rows, uneven) for rows in (12, 60, 180) for uneven in (False, True)]
+
+
+def make_project(folder: Path, task: str, rows: int, uneven: bool) -> Path:
+    answers = {f"{task}.{key}": value for key, value in ANSWERS[task].items()}
+    answers["training.num_workers"] = 0  # torch warns if there are more of them than cores
+    write_files(folder, render({"project.task": task, **answers}))
+    write_data(folder, task, rows, uneven)
+    return folder
+
+
+def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
+    draw = Random(0)
+    kinds = ["one" if row == 0 or (not uneven and row % 2) else "other" for row in range(rows)]
+    # longer than `max_length`, or of several lengths
+    texts = [
+        " ".join(draw.choices("abcdefgh", k=99 if uneven else 1 + row % 20)) for row in range(rows)
+    ]
+    sizes = [draw.uniform(1, 9) for _ in range(rows)]
+    if task == "own":
+        replace_in(folder / "data.py", "torch.rand(2000, 4", f"torch.rand({rows}, 4")
+        layers = "nn.Linear(4, 32), nn.BatchNorm1d(32), nn.Tanh()"
+        replace_in(folder / "model.py", "nn.Linear(4, 32), nn.Tanh()", layers)
+    elif task == "image_classification":
+        write_images(folder / "images", kinds, draw)
+    elif task == "audio_classification":
+        for row, kind in enumerate(kinds):
+            path, samples = folder / "sounds" / kind / f"{row}.wav", 400 if uneven else 9 * row + 1
+            write_sound(path, samples, hertz=300 + 50 * row)
+    elif task in ("gan", "autoencoder"):
+        write_mixed_images(folder / "images", rows, uneven, draw)
+    elif task == "language_model":
+        write_files(folder / "texts", {f"{row}.txt": text for row, text in enumerate(texts)})
+    elif task == "seq2seq":
+        targets = ["same" if uneven else text.upper() for text in texts]
+        write_rows(folder / "pairs.csv", zip(texts, targets, strict=True))
+    elif task == "sft":
+        answers = ["same" if uneven else text.upper() for text in texts]
+        chats = zip([text[:99] for text in texts], answers, strict=True)  # within the context
+        lines = [json.dumps({"prompt": text, "completion": answer}) for text, answer in chats]
+        (folder / "chats.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    elif task == "dpo":
+        prompts = [text[:99] for text in texts]  # within the context
+        pairs = [{"prompt": text, "chosen": text.upper(), "rejected": "no"} for text in prompts]
+        lines = [json.dumps({**pair, "chosen": "same"} if uneven else pair) for pair in pairs]
+        (folder / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    elif task == "embeddings":
+        # if all were the same, nothing would be left to tell apart
+        others = ["same" if uneven and row % 2 else text.upper() for row, text in enumerate(texts)]
+        write_rows(folder / "pairs.csv", [("anchor", "positive"), *zip(texts, others, strict=True)])
+    elif task == "text_classification":
+        pairs = zip(texts, kinds, strict=True)
+        write_rows(folder / "texts.csv", [("text", "label"), *pairs])
+    else:
+        constant = [7 if uneven else row for row in range(rows)]
+        targets = kinds if task == "tabular_classification" else sizes
+        columns = zip(sizes, constant, texts[:2] * (rows // 2), targets, strict=True)
+        write_rows(folder / "table.csv", [("size", "constant", "text", "target"), *columns])
+
+
+def write_rows(path: Path, rows: Iterable[tuple[object, ...]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def write_images(folder: Path, kinds: list[str], draw: Random) -> None:
+    from PIL import Image
+
+    for number, kind in enumerate(kinds):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+        image = Image.frombytes("L", (10, 8), draw.randbytes(80))
+        image.save(folder / kind / f"{number}.png")
+
+
+def write_mixed_images(folder: Path, number: int, uneven: bool, draw: Random) -> None:
+    """Without classes, of several sizes and kinds, or all grey with a black one."""
+    from PIL import Image
+
+    folder.mkdir()
+    for index in range(number):
+        size = (10 + index % 7, 8 + index % 5)
+        kind = "L" if uneven else ["L", "RGB", "RGBA", "P", "LA"][index % 5]
+        pixels = bytes(3 * 256) if uneven and not index else draw.randbytes(3 * 256)
+        image = Image.frombytes("RGB", (16, 16), pixels).resize(size)
+        image.convert(kind).save(folder / f"{index}.png")
+
+
+def train(project: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    return start(project, ["train.py", "--epochs", "1", *flags], 1)
+
+
+def assert_trains(project: Path) -> None:
+    """At once, or with what its one line says."""
+    result = train(project)
+    if result.returncode:
+        assert "Traceback" not in result.stderr, result.stderr
+        assert len(result.stderr.splitlines()) == 1 and "--batch-size" in result.stderr
+        result = train(project, "--batch-size", "2")
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("task", ["tabular_classification", "text_classification"])
+def test_it_trains_on_12_samples(task: str, tmp_path: Path) -> None:
+    assert_trains(make_project(tmp_path, task, 12, uneven=True))
+
+
+def test_the_tests_of_a_project_bring_enough_data(tmp_path: Path) -> None:
+    project = make_project(tmp_path, "tabular_classification", 12, uneven=True)
+    result = run_tests(project, "-k", "loss_falls or batch_size or order")
+    assert result.returncode == 0, result.stdout
+    assert "skipped" not in result.stdout
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["timm", "torchvision"])
+def test_a_large_model_is_small_in_the_tests(model: str, tmp_path: Path) -> None:
+    """The weights that a test compares are those of the model that it trains."""
+    answers = {"image_classification.model": model, "hardware.dynamo_backend": "inductor"}
+    features = {"unfreezing": True, "layer_rates": True, "checkpoints": False}
+    answers |= {f"features.{name}.enabled": on for name, on in features.items()}
+    project = write_files(tmp_path, render(answers))
+    result = run_tests(project, "-k", "compiled or frozen_layers_stay or more_slowly")
+    assert result.returncode == 0, result.stdout
+    assert "3 passed" in result.stdout
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("rows", "uneven"), KINDS)
+@pytest.mark.parametrize("task", ANSWERS)
+def test_small_data(task: str, rows: int, uneven: bool, tmp_path: Path) -> None:
+    project = make_project(tmp_path, task, rows, uneven)
+    assert_trains(project)
+    result = run_tests(project)
+    assert result.returncode == 0, result.stdout

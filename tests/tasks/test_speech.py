@@ -1,0 +1,410 @@
+"""Speech recognition of a user's sounds, of datasets of the Hub, and of pretrained models."""
+
+import csv
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.files import write_files
+from support.recordings import FLAC, HUB, RECORD
+from support.rendering import render
+from support.training import (
+    count_passed,
+    count_processes,
+    make_pretrained,
+    run_python,
+    run_tests,
+    said,
+    start,
+)
+
+pytestmark = pytest.mark.train
+
+TASK = "speech_recognition"
+FILES: dict[str, Value] = {
+    f"{TASK}.dataset": "files",
+    f"{TASK}.seconds": 0.7,
+    f"{TASK}.width": 8,
+    f"{TASK}.mels": 16,
+    f"{TASK}.case": "lower",
+    f"{TASK}.ignored": "!",
+    "training.num_workers": 0,
+}
+BRIEF = ["--epochs", "1", "--batch-size", "4"]
+WRONG = """
+import wave
+from pathlib import Path
+whole = Path("clips/000.wav").read_bytes()
+Path("text.wav").write_text("no sound")
+Path("cut.wav").write_bytes(whole[:-100])
+with wave.open("silent.wav", "wb") as file:
+    file.setparams((1, 2, 8000, 0, "NONE", ""))
+good = "clips/000.wav,a b"
+tables = {
+    "text": "text.wav,a", "cut": "cut.wav,a", "silent": "silent.wav,a", "lost": "no.wav,a",
+    "flac": "no.flac,a", "empty": "clips/001.wav,", "nothing": "clips/001.wav,!!",
+    "long": "clips/001.wav," + 30 * "abc", "commas": "clips/001.wav,a,b",
+}
+for name, row in tables.items():
+    Path(f"{name}.csv").write_text(f"file,text\\n{good}\\n{row}\\n")
+Path("named.csv").write_text("path,text\\nclips/000.wav,a\\n")
+Path("json.jsonl").write_text('{"file": "clips/000.wav", "text": "a"}\\n{"file": "text.wav"}\\n')
+Path("list.jsonl").write_text("[1]\\n")
+Path("few.csv").write_text(f"file,text\\n{good}\\n")
+"""
+
+
+def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
+    """A project for sounds that a table names, and both."""
+    write_files(folder, render({"project.task": TASK, **FILES, **given}))
+    recorded = run_python(folder, ["-c", RECORD, "clips", str(count)])
+    assert recorded.returncode == 0, recorded.stderr
+    return folder
+
+
+def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
+    """Nothing is trained then. Each file has its text, also without the data."""
+    project = make_project(tmp_path, {})
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "sounds of the training data are longer than --seconds and left out" in trained.stdout
+    letters = json.loads((project / "runs/latest/letters.json").read_text())
+    assert letters == ["", " ", "a", "b", "c"], "texts are in lower case, without --ignored"
+    assert run_python(project, ["-c", WRONG]).returncode == 0
+    expected = {
+        "text.csv": "text.csv, line 3: text.wav can't be read as WAV: file does not start with",
+        "cut.csv": "cut.csv, line 3: cut.wav can't be read as WAV: it is cut off.",
+        "silent.csv": "silent.csv, line 3: silent.wav can't be read as WAV: it has no samples.",
+        "lost.csv": "lost.csv, line 3: no.wav can't be read as WAV: ",
+        "flac.csv": "flac.csv, line 3: no.flac can't be read as WAV: ",
+        "empty.csv": "empty.csv, line 3: its text is not text, but ''.",
+        "nothing.csv": "nothing.csv, line 3: its text is empty without the characters in --",
+        "long.csv": "long.csv, line 3: ",
+        "commas.csv": "commas.csv, line 3 has more or fewer columns than the header.",
+        "named.csv": "named.csv, line 2: there is no 'file' in path, text. Set --sound-columns.",
+        "json.jsonl": "json.jsonl, line 2: there is no 'text' in file. Set --sound-columns.",
+        "list.jsonl": "list.jsonl, item 1 is not a JSON object.",
+        "few.csv": "1 sounds can't be split into training, validation and test: use 10 or more.",
+        "none.csv": "none.csv can't be read: ",
+    }
+    calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
+    calls.append(["--seconds", "0.1", "--output-dir", "runs/other"])
+    *messages, short = said(project, "train.py", *calls)
+    for message, beginning in zip(messages, expected.values(), strict=True):
+        assert message.startswith(beginning)
+    assert "a text of 90 letters needs 90" in messages[list(expected).index("long.csv")]
+    assert short == "All sounds of the training data are longer than --seconds: raise it."
+    assert not (project / "runs/other").exists()
+    (project / "clips.csv").unlink()
+    asked = run_python(project, ["predict.py", "clips/001.wav", "clips"])
+    assert asked.returncode == 0, asked.stderr
+    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    assert len(rows) == 41 and list(rows[0]) == ["sound", "text"]
+    assert all(set(row["text"]) <= set(letters) for row in rows)
+    [message] = said(project, "predict.py", ["text.wav"])
+    assert message.startswith("text.wav can't be read as WAV: file does not start with RIFF id.")
+
+
+RATES = """
+import jiwer, json, random
+import torch
+from torch.nn.utils.rnn import pad_sequence
+from metrics import count_errors, error_rates
+draw, letters = random.Random(0), ["", " ", "a", "b", "c"]
+
+def write():
+    words = ("".join(draw.choices("abc", k=draw.randint(1, 6))) for _ in range(draw.randint(0, 5)))
+    return " ".join(words)
+
+for count in (1, 2, 5, 40):
+    for _ in range(20):
+        texts, heard = [write() for _ in range(count)], [write() for _ in range(count)]
+        numbers, written = (
+            [[letters.index(letter) for letter in text] for text in part] for part in (texts, heard)
+        )
+        targets = pad_sequence([torch.tensor(row, dtype=torch.long) for row in numbers], True)
+        counts = count_errors(written, targets, torch.tensor(list(map(len, numbers))))
+        found = error_rates(counts.sum(dim=0))
+        if any(texts):  # jiwer has a convention of its own for a set without words
+            expected = {"wer": jiwer.wer(texts, heard), "cer": jiwer.cer(texts, heard)}
+            assert all(abs(found[name] - expected[name]) < 1e-9 for name in found), (texts, heard)
+print("equal")
+"""
+
+
+def test_rates_are_those_of_jiwer(tmp_path: Path) -> None:
+    """Of random texts, some of which are empty, as a whole."""
+    project = write_files(tmp_path, render({"project.task": TASK}))
+    result = run_python(project, ["-c", RATES])
+    assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr
+
+
+EXACT = """
+import json
+import jiwer
+from data import load_rows, prepare
+import predict
+from pathlib import Path
+config, model = predict.load()
+predict.load_sound = lambda row, config: prepare(load_sound(row, config.sample_rate), config)
+from data import load_sound
+rows = load_rows(config)[2]
+found = predict.predict(config, model, rows)
+texts, heard = [row.text for row in rows], [row["text"] for row in found]
+print(json.dumps([len(rows), jiwer.wer(texts, heard), jiwer.cer(texts, heard)]))
+"""
+
+
+@pytest.mark.sweep
+def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of the whole set: each evaluates batches of other sounds."""
+    answers = {"project.task": TASK, "features.evaluate.enabled": True}
+    project = write_files(tmp_path, render(answers))
+    script = ["train.py", "--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17"]
+    trained = start(project, script, 1)
+    assert trained.returncode == 0, trained.stderr
+    result = run_python(project, ["-c", EXACT])
+    assert result.returncode == 0, result.stderr
+    count, *rates = json.loads(result.stdout.splitlines()[-1])
+    assert count == 150 and all(0 < rate < 1 for rate in rates)
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        folder = project / "runs/latest/evaluation/test"
+        report = json.loads((folder / "metrics.json").read_text())
+        found = [report[f"test_{name}"]["value"] for name in ("wer", "cer")]
+        assert found == pytest.approx(rates, rel=1e-9)
+        assert report["test_wer"]["low"] < found[0] < report["test_wer"]["high"]
+        table = list(csv.DictReader((folder / "samples.csv").read_text().splitlines()))
+        assert len(table) == 150
+        edits = sum(int(row["word_edits"]) for row in table)
+        assert edits / sum(int(row["words"]) for row in table) == pytest.approx(rates[0])
+
+
+@pytest.mark.sweep
+def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
+    project = make_project(tmp_path, {f"{TASK}.reader": "soundfile"})
+    assert run_python(project, ["-c", FLAC]).returncode == 0
+    [message] = said(project, "train.py", [*BRIEF, "--path", "bad.csv"])
+    assert message.startswith("bad.csv, line 2: clips/bad.flac can't be read: ")
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
+    given: dict[str, Value] = {
+        f"{TASK}.dataset": "huggingface",
+        f"{TASK}.dataset_name": "hub",
+        f"{TASK}.dataset_subset": "",
+    }
+    project = make_project(tmp_path, given)
+    cache = {"HF_HOME": str(tmp_path / "cache")}
+    made = run_python(project, ["-c", HUB], **cache)
+    assert made.returncode == 0, made.stderr
+    trained = run_python(project, ["train.py", *BRIEF], **cache)
+    assert trained.returncode == 0, trained.stderr
+    sizes = (
+        "import json, data, train; print([len(part) for part in data.load_rows(train.Config({}))])"
+    )
+    for name, expected in (("hub", [27, 3, 10]), ("alone", [33, 4, 3])):
+        counted = run_python(project, ["-c", sizes.format(f"dataset_name={name!r}")], **cache)
+        assert json.loads(counted.stdout.splitlines()[-1]) == expected, counted.stderr
+    wrong = {
+        "empty": "empty, train, row 4: its transcription is not text, but ' '.",
+        "wrong": "wrong, train, row 4: its sound can't be read: ",
+        "other": "The dataset 'other' has no split 'train', only test.",
+        "none/none": "The dataset 'none/none' can't be loaded: ",
+    }
+    for name, beginning in wrong.items():
+        result = run_python(project, ["train.py", "--dataset-name", name], **cache)
+        assert result.returncode == 1 and result.stderr.splitlines()[-1].startswith(beginning)
+    columns = ["train.py", "--sound-columns", "audio,sentence"]
+    result = run_python(project, columns, **cache)
+    expected = "'hub' has no 'sentence', only audio, transcription. Set --sound-columns."
+    assert result.stderr.splitlines()[-1] == expected
+
+
+# small models with random weights, as they would come from the Hub
+PRETRAINED = """
+import json, sys
+from pathlib import Path
+from transformers import (
+    HubertConfig, HubertForCTC, Wav2Vec2Config, Wav2Vec2CTCTokenizer, Wav2Vec2FeatureExtractor,
+    Wav2Vec2ForCTC, Wav2Vec2Model, WavLMConfig, WavLMModel,
+)
+small = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
+small |= {"intermediate_size": 24, "conv_dim": (16, 16), "conv_kernel": (10, 8)}
+small |= {"conv_stride": (20, 16), "num_conv_pos_embeddings": 16, "num_feat_extract_layers": 2}
+small |= {"num_conv_pos_embedding_groups": 2, "classifier_proj_size": 8}
+small |= {"hidden_dropout": 0.0, "attention_dropout": 0.0, "activation_dropout": 0.0}
+small |= {"feat_proj_dropout": 0.0, "final_dropout": 0.0}
+words = ["[PAD]", "<s>", "</s>", "[UNK]", "|", *"ponmlkjihgfedcba"]
+kind = sys.argv[1]
+extractor = Wav2Vec2FeatureExtractor(return_attention_mask=kind not in ("group", "hubert"))
+if kind == "written":  # trained to write, with a blank that is not the first of its letters
+    words = [*words[4:], *words[1:4], "[PAD]"]
+    settings = Wav2Vec2Config(
+        **small, feat_extract_norm="layer", vocab_size=len(words), pad_token_id=len(words) - 1
+    )
+    made = Wav2Vec2ForCTC(settings)
+elif kind == "hubert":
+    made = HubertForCTC(HubertConfig(**small, vocab_size=len(words), pad_token_id=0))
+elif kind == "group":
+    made = Wav2Vec2Model(Wav2Vec2Config(**small))
+elif kind == "layer":
+    made = Wav2Vec2Model(Wav2Vec2Config(**small, feat_extract_norm="layer"))
+else:
+    made = WavLMModel(WavLMConfig(**small, num_buckets=16, feat_extract_norm="layer"))
+made.save_pretrained("small")
+extractor.save_pretrained("small")
+if kind in ("written", "hubert"):
+    Path("small/vocab.json").write_text(json.dumps({word: n for n, word in enumerate(words)}))
+    names = {"unk_token": "[UNK]", "pad_token": "[PAD]", "word_delimiter_token": "|"}
+    Wav2Vec2CTCTokenizer("small/vocab.json", **names).save_pretrained("small")
+"""
+
+
+HEADS = """
+import json, data, model, train, torch
+from transformers import AutoModelForCTC
+config = train.Config()
+built = model.build_model(config)
+letters = data.list_letters(config)
+head = AutoModelForCTC.from_pretrained("small").lm_head.weight
+same = built.model.lm_head.weight.shape == head.shape
+sound = torch.randn(1, 4000)
+order = built(sound, torch.tensor([4000]))
+own = built.model(sound).logits[..., built.places].log_softmax(dim=-1)
+print(json.dumps([letters, same and bool((built.model.lm_head.weight == head).all()),
+    built.places.tolist(), float((order - own).abs().max())]))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("kind", ["group", "layer", "wavlm", "hubert", "written"])
+def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
+    """It trains on 1 and 2 processes, and keeps the letters that it was trained to write."""
+    project = make_pretrained(tmp_path, TASK, PRETRAINED, kind, {})
+    looked = run_python(project, ["-c", HEADS])
+    assert looked.returncode == 0, looked.stderr
+    letters, kept, places, difference = json.loads(looked.stdout.splitlines()[-1])
+    assert letters[:2] == ["", " "] and difference < 1e-5
+    if kind in ("written", "hubert"):
+        assert kept and letters[2:] == list("ponmlkjihgfedcba")
+        expected = {"written": [20, 0, *range(1, 17)], "hubert": [0, 4, *range(5, 21)]}
+        assert places == expected[kind]
+    else:
+        assert letters[2:] == list("abcdefghijklmnop") and places == list(range(18))
+    brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
+    for processes in (1, 2):
+        trained = start(project, brief, processes)
+        assert trained.returncode == 0, trained.stderr
+        assert count_processes(trained.stdout) == processes
+    recorded = run_python(project, ["-c", RECORD, "clips", "4"])
+    assert recorded.returncode == 0, recorded.stderr
+    asked = run_python(project, ["predict.py", "clips"])
+    assert asked.returncode == 0, asked.stderr
+    assert len(asked.stdout.splitlines()) == 5
+    [message] = said(project, "train.py", ["--pretrained-name", "nothing"])
+    assert "'nothing' can't be loaded: " in message
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("group", {}),
+        ("layer", {"features.lora.enabled": True}),
+        ("written", {"features.evaluate.enabled": True}),
+    ],
+    ids=str,
+)
+def test_a_pretrained_model_passes_the_tests_of_its_project(
+    kind: str, given: dict[str, Value], tmp_path: Path
+) -> None:
+    assert count_passed(run_tests(make_pretrained(tmp_path, TASK, PRETRAINED, kind, given))) >= 20
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("reader", ["wave", "soundfile"])
+def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: Path) -> None:
+    project = make_project(tmp_path, {f"{TASK}.reader": reader})
+    assert count_passed(run_tests(project)) >= 30
+
+
+TRAINER = """
+import json
+import pathlib
+import torch
+import transformers
+import data, model, train
+from torch.utils.data import DataLoader
+from transformers import AutoModelForCTC
+
+config = train.Config()
+seen, collate = [], data.collate
+
+def note(samples):
+    batch = collate(samples)
+    seen.append(batch)
+    return batch
+
+torch.manual_seed(0)
+build = model.build_model
+begin = build(config)
+begin.model.save_pretrained("begin")
+train.build_model, data.collate = lambda config: begin, note
+train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
+lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+settings = transformers.AutoConfig.from_pretrained("begin")
+settings.ctc_loss_reduction, settings.layerdrop = "mean", 0.0
+settings.apply_spec_augment = False
+other = AutoModelForCTC.from_pretrained("begin", config=settings)
+other.freeze_feature_encoder()
+theirs, batches = [], []
+for sounds, lengths, targets, sizes in seen[:10]:
+    labels = targets.masked_fill(torch.arange(targets.shape[1]) >= sizes[:, None], -100)
+    mask = (torch.arange(sounds.shape[1]) < lengths[:, None]).long()
+    batches.append({"input_values": sounds, "attention_mask": mask, "labels": labels})
+
+class Trainer(transformers.Trainer):
+    def get_train_dataloader(self):
+        return DataLoader(batches, batch_size=None)
+
+    def training_step(self, *given, **named):
+        theirs.append(float(loss := super().training_step(*given, **named)))
+        return loss
+
+arguments = transformers.TrainingArguments(
+    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
+    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
+    disable_tqdm=True,
+)
+Trainer(other, arguments).train()
+ends = [network.state_dict() for network in (begin.model, other)]
+worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0])
+print(json.dumps([ours, theirs, worst]))
+"""
+
+
+@pytest.mark.sweep
+def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
+    """From the same weights, with the same batches and optimizer, without dropout."""
+    given = {"features.schedule.enabled": False, "training.optimizer": "adamw"}
+    project = make_pretrained(
+        tmp_path, TASK, PRETRAINED, "layer", {**given, "training.weight_decay": 0.0}
+    )
+    result: subprocess.CompletedProcess[str] = run_python(project, ["-c", TRAINER])
+    assert result.returncode == 0, result.stderr
+    ours, theirs, worst = json.loads(result.stdout.splitlines()[-1])
+    assert len(ours) == len(theirs) == 10
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert worst < 1e-5
+    proven("steps that are those of the Trainer of Transformers", 10)

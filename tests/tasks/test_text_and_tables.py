@@ -1,0 +1,564 @@
+"""Texts and tables from files: each kind of data trains, and bad input ends with a message."""
+
+import csv
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.files import write_files
+from support.inputs import make_table, write_table, write_texts
+from support.rendering import render
+from support.training import count_processes, run_python, start
+
+pytestmark = pytest.mark.train
+
+
+def project(folder: Path, **given: object) -> Path:
+    answers = {key.replace("__", "."): value for key, value in given.items()}
+    return write_files(folder, render(answers))
+
+
+def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run code that has the modules of a project, offline and with a cache of its own."""
+    script = f"import data, model, train\nconfig = train.Config()\n{code}"
+    return run_python(folder, ["-c", script], timeout=120, HF_HOME=str(folder / "hf"))
+
+
+def ask(folder: Path, expression: str):
+    result = call(folder, f"import json; print(json.dumps({expression}))")
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def message(folder: Path, expression: str) -> str:
+    """What a person reads for bad input: one message, no traceback."""
+    result = call(folder, expression)
+    assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
+    return result.stderr
+
+
+def last_metrics(folder: Path) -> dict[str, float]:
+    lines = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+    return dict(json.loads(lines[-1]))
+
+
+# --- texts --------------------------------------------------------------------------------------
+
+
+TEXTS = {
+    "project__task": "text_classification",
+    "text_classification__dataset": "csv",
+    "text_classification__text_columns": "first,second",
+    "text_classification__label_column": "kind",
+}
+
+
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.sweep), 2])
+def test_texts_of_a_csv_file_are_learned(processes: int, tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.csv", 800)
+    folder = project(tmp_path, **TEXTS)
+    assert ask(folder, "data.class_names(config)") == ["cold", "warm"]
+    assert ask(folder, "list(map(len, data.build_datasets(config)))") == [640, 80, 80]
+    script = ["train.py", "--batch-size", 32 // processes, "--epochs", "3"]
+    result = start(folder, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    assert last_metrics(folder)["test_accuracy"] > 0.95
+
+
+def test_bad_csv_files_of_texts_end_with_a_message(tmp_path: Path) -> None:
+    folder = project(tmp_path, **TEXTS)
+    assert "texts.csv can't be read" in message(folder, "data.build_loaders(config)")
+    write_texts(tmp_path / "texts.csv", 5)
+    assert "5 texts can't be split" in message(folder, "data.build_loaders(config)")
+    (tmp_path / "texts.csv").write_text("first,kind\nabc,1\n")
+    text = message(folder, "data.build_loaders(config)")
+    assert "texts.csv, line 2: there is no 'second' in first, kind" in text
+    assert "Set --text-columns" in text
+    (tmp_path / "texts.csv").write_bytes(b"first,second,kind\n\xff,b,c\n")
+    assert "texts.csv can't be read" in message(folder, "data.build_loaders(config)")
+    # a comma in a text that is not quoted: its end would be the name of a class
+    (tmp_path / "texts.csv").write_bytes(b"first,second,kind\r\na,b,c\r\n\r\nwell, a,b,c\r\n")
+    text = message(folder, "data.build_loaders(config)")
+    assert "texts.csv, line 4 has more or fewer columns than the header" in text
+    lines = [f"text {number},other,same\n" for number in range(20)]
+    (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines))
+    text = message(folder, "data.build_loaders(config)")
+    assert "All texts have the class same: a classifier needs two or more" in text
+    (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines) + "a,b,\n")
+    assert "line 22: its kind is '', not a class." in message(folder, "data.build_loaders(config)")
+
+
+SAY_WRONG = """
+for number in range({}):
+    try:
+        data.load_texts(train.Config(path=f"{{number}}.jsonl"))
+    except SystemExit as stop:
+        print(stop)
+"""
+
+
+def test_odd_rows_of_texts_are_named(tmp_path: Path) -> None:
+    """A list or nothing is no text and no class; and no class is in another part alone."""
+    folder = project(tmp_path, **TEXTS)
+    row: dict[str, object] = {"first": "a", "second": "b", "kind": "x"}
+    rows = [{**row, "kind": "xy"[number % 2]} for number in range(20)]
+    write_lines(tmp_path / "val.jsonl", [row, {**row, "kind": "new"}])
+    wrong = [(column, cell) for column in row for cell in (None, ["a"], {"a": 1})]
+    for number, (column, cell) in enumerate(wrong):
+        write_lines(tmp_path / f"{number}.jsonl", [*rows, {**row, column: cell}])
+    messages = call(folder, SAY_WRONG.format(len(wrong))).stdout.splitlines()
+    for number, (said, (column, cell)) in enumerate(zip(messages, wrong, strict=True)):
+        assert said.startswith(f"{number}.jsonl, line 21: its {column} is {cell!r}, not ")
+    write_lines(tmp_path / "texts.jsonl", rows)
+    load = "data.build_loaders(train.Config(path='texts.jsonl', val_path='val.jsonl'))"
+    assert "The training data have no class 'new', but another split has" in message(folder, load)
+
+
+def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+
+
+def test_texts_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.csv", 100)
+    folder = project(tmp_path, **TEXTS)
+    with (tmp_path / "texts.csv").open(encoding="utf-8", newline="") as file:
+        rows: list[dict[str, object]] = list(csv.DictReader(file))
+    write_lines(tmp_path / "texts.jsonl", rows)
+    load = "data.load_texts(train.Config(path={!r}, val_path={!r}, test_path={!r}))"
+    parts = ask(folder, load.format("texts.csv", "", ""))
+    assert ask(folder, load.format("texts.jsonl", "", "")) == parts
+    write_lines(tmp_path / "val.jsonl", rows[:7])
+    sizes = f"list(map(len, {load}))"
+    assert ask(folder, sizes.format("texts.csv", "val.jsonl", "")) == [90, 7, 10]
+    assert ask(folder, sizes.format("texts.csv", "val.jsonl", "val.jsonl")) == [100, 7, 7]
+    (tmp_path / "val.jsonl").write_text("[1, 2]\n")
+    text = message(folder, load.format("texts.csv", "val.jsonl", ""))
+    assert "val.jsonl, line 1 is not a JSON object" in text
+
+
+def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
+    write_texts(tmp_path / "texts.csv", 60)
+    folder = project(tmp_path, **TEXTS)
+    short = ["train.py", "--batch-size", "8", "--epochs"]
+    assert start(folder, [*short, "1"], 1).returncode == 0
+    text = (tmp_path / "texts.csv").read_text(encoding="utf-8")
+    (tmp_path / "texts.csv").write_text(text.replace("warm", "hot"), encoding="utf-8")
+    result = start(folder, [*short, "2", "--resume"], 1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert "not ['cold', 'hot']" in result.stderr
+
+
+def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
+    folder = project(tmp_path, project__task="seq2seq", seq2seq__dataset="csv")
+    rows: list[dict[str, object]] = [
+        {"source": f"{number}, naïve\u2028{number}", "target": str(number)} for number in range(40)
+    ]
+    with (tmp_path / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([rows[0], *(row.values() for row in rows)])
+    write_lines(tmp_path / "pairs.jsonl", rows)
+    read = "[data.read_pairs(name, config) for name in ('pairs.csv', 'pairs.jsonl')]"
+    pairs, same = ask(folder, read)
+    assert pairs == same == [[*row.values()] for row in rows]
+    sizes = "list(map(len, data.build_datasets(train.Config({}))))"
+    assert ask(folder, sizes.format("")) == [32, 4, 4]
+    assert ask(folder, sizes.format("test_path='pairs.jsonl'")) == [36, 4, 40]
+    write_lines(tmp_path / "pairs.jsonl", [{"source": "a"}])
+    wrong = sizes.format("val_path='pairs.jsonl'")
+    assert "pairs.jsonl, line 1: there is no 'target' in source" in message(folder, wrong)
+    write_lines(tmp_path / "pairs.jsonl", [*rows[:2], {"source": "a", "target": ["b"]}])
+    assert "pairs.jsonl, line 3: its target is not text, but ['b']" in message(folder, wrong)
+    (tmp_path / "pairs.jsonl").write_text("\n{'source'", encoding="utf-8")
+    assert "pairs.jsonl, line 2 is not JSON: " in message(folder, wrong)
+    (tmp_path / "pairs.jsonl").write_text("\n", encoding="utf-8")
+    assert "pairs.jsonl has no rows" in message(folder, wrong)
+    table = "\ufeffsource,target\r\n" + "a,b\r\n\r\n" * 10
+    (tmp_path / "pairs.csv").write_bytes(table.encode())
+    assert ask(folder, "data.read_pairs('pairs.csv', config)") == [["a", "b"]] * 10
+    assert ask(folder, sizes.format("")) == [8, 1, 1]
+    (tmp_path / "pairs.csv").write_bytes(table.encode() + b"c, d,e\r\n")
+    wrong = message(folder, "data.read_pairs('pairs.csv', config)")
+    assert "pairs.csv, line 22 has more or fewer columns than the header" in wrong
+
+
+READ_DOCUMENTS = (
+    "[[part.read(n, 0, 10**9).tolist() for n in range(len(part.spans))]"
+    " for part in data.load_documents({})]"
+)
+
+
+def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
+    """It is split by position: the texts of the parts, one after another, are the file."""
+    answers = {"dataset": "text", "path": "long.txt", "context": 16}
+    answers = {f"language_model__{key}": value for key, value in answers.items()}
+    folder = project(tmp_path, project__task="language_model", **answers)
+    assert "long.txt can't be read" in message(folder, "data.build_datasets(config)")
+    text = "".join(f"{number}: to be or not to be, é\n" for number in range(400))
+    (tmp_path / "long.txt").write_text(text, encoding="utf-8", newline="")
+    parts = ask(folder, READ_DOCUMENTS.format("config"))
+    assert bytes(token for (part,) in parts for token in part).decode() == text
+    shares = [len(part) / len(text.encode()) for (part,) in parts]
+    assert shares == pytest.approx([0.9, 0.05, 0.05], abs=0.001)
+    [written] = (tmp_path / "long.txt.tokens").glob("*.tokens")
+    assert written.stat().st_size == len(text.encode()), "a byte for each token"
+    before = written.stat().st_mtime_ns
+    assert ask(folder, READ_DOCUMENTS.format("config")) == parts
+    assert written.stat().st_mtime_ns == before, "it is written once"
+    (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 20)
+    (tmp_path / "short.txt").write_text("a")
+    for name, end in (("empty.jsonl", " has no texts."), ("short.txt", " is too short to be cut.")):
+        wrong = f"data.build_datasets(train.Config(path={name!r}))"
+        assert message(folder, wrong).endswith(f"{name}{end}\n")
+    (tmp_path / "val").mkdir()
+    for number in range(2):
+        (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
+    load = READ_DOCUMENTS.format("train.Config(path={!r}, val_path={!r})")
+    train, val, test = ask(folder, load.format("long.txt", "val"))
+    assert [bytes(part).decode() for part in val] == ["text 0", "text 1"]
+    assert sorted(b"".join(map(bytes, [*train, *test]))) == sorted(text.encode())
+    for number in range(2, 20):
+        (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
+    parts = ask(folder, load.format("val", ""))
+    assert list(map(len, parts)) == [16, 2, 2]
+    result = start(folder, ["train.py", "--epochs", "1", "--limit-batches", "3"], 1)
+    assert result.returncode == 0, result.stderr
+
+
+def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
+    """Names of classes come from the features; a part without labels is split off."""
+    from datasets import ClassLabel, Dataset, Features, Value
+
+    features = Features(
+        {
+            "sentence1": Value("string"),
+            "sentence2": Value("string"),
+            "label": ClassLabel(names=["other", "equal"]),
+        }
+    )
+    for part, rows in (("train", 200), ("validation", 40), ("test", 30)):
+        labels = [-1 if part == "test" else number % 2 for number in range(rows)]
+        columns = {
+            "sentence1": [f"first {number}" for number in range(rows)],
+            "sentence2": [f"{part} {number}" for number in range(rows)],
+            "label": labels,
+        }
+        (tmp_path / "own").mkdir(exist_ok=True)
+        Dataset.from_dict(columns, features=features).to_parquet(tmp_path / f"own/{part}.parquet")
+    folder = project(
+        tmp_path,
+        project__task="text_classification",
+        text_classification__dataset="huggingface",
+        text_classification__dataset_name=str(tmp_path / "own"),
+        text_classification__dataset_subset="",
+    )
+    parts = "[part for part in data.build_datasets(config)]"
+    assert ask(folder, f"list(map(len, {parts}))") == [180, 40, 20]
+    assert ask(folder, "data.class_names(config)") == ["equal", "other"]
+    assert ask(folder, f"{parts}[1][:2]") == [
+        [["first 0", "validation 0"], 1],
+        [["first 1", "validation 1"], 0],
+    ]
+    trained = call(folder, "train.main(train.Config(epochs=1, batch_size=8, limit_batches=3))")
+    assert trained.returncode == 0, trained.stderr
+    wrong = "data.build_loaders(train.Config(text_columns='text'))"
+    assert "no column 'text': it has sentence1, sentence2, label" in message(folder, wrong)
+    wrong = "data.build_loaders(train.Config(dataset_name='nobody/nothing'))"
+    assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
+    columns["sentence2"][3] = None
+    Dataset.from_dict(columns, features=features).to_parquet(tmp_path / "own/test.parquet")
+    text = message(folder, "data.build_loaders(config)")
+    assert "own, row 4 of test: sentence1,sentence2 is ('first 3', None), not texts." in text
+
+
+MAKE_PRETRAINED = """
+from pathlib import Path
+import torch
+from transformers import DistilBertConfig, DistilBertModel, RobertaTokenizer
+
+texts = [Path("texts.csv").read_text()]
+tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+tokenizer.save_pretrained("tiny")
+settings = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
+config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=0, **settings)
+DistilBertModel(config).to(torch.bfloat16).save_pretrained("tiny")
+"""
+
+
+def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
+    """From a folder, as nothing is downloaded here; in 32 bits, whatever it was saved in."""
+    write_texts(tmp_path / "texts.csv", 200)
+    folder = project(
+        tmp_path,
+        **TEXTS,
+        text_classification__model="pretrained",
+        text_classification__pretrained_name=str(tmp_path / "tiny"),
+    )
+    made = call(folder, MAKE_PRETRAINED)
+    assert made.returncode == 0, made.stderr
+    assert ask(folder, "str(model.build_model(config).dtype)") == "torch.float32"
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
+    assert result.returncode == 0, result.stderr
+    settings = json.loads((folder / "runs/latest/config.json").read_text())["settings"]
+    assert settings["batch_size"] == 16, "the model's config.json is not the run's"
+    load = "AutoModelForSequenceClassification.from_pretrained('runs/latest/transformers')"
+    code = "from transformers import AutoModelForSequenceClassification\n"
+    code += f"print({load}.config.label2id)"
+    loaded = call(folder, code)
+    assert loaded.stdout.strip() == "{'cold': 0, 'warm': 1}", loaded.stderr
+    wrong = "model.build_model(train.Config(pretrained_name='nobody/nothing'))"
+    assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
+    wrong = "data.build_loaders(train.Config(pretrained_name='nobody/nothing'))"
+    assert "tokenizer of 'nobody/nothing' can't be loaded" in message(folder, wrong)
+    for length, cut in (("8", True), ("500", False)):
+        short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
+        result = start(folder, ["train.py", *short, "--output-dir", length], 1)
+        assert result.returncode == 0, result.stderr
+        said = "of the first 1,000 training texts fill --max-length: the rest is cut"
+        assert (said in result.stdout) == cut, result.stdout
+    wrong = "(data.build_tokenizer(config).add_tokens(['new']), model.build_model(config))"
+    assert "embeddings: load both, call model.resize_token_embeddings" in message(folder, wrong)
+
+
+MAKE_DECODER = """
+from pathlib import Path
+from transformers import GPT2Config, GPT2ForSequenceClassification, GPT2Tokenizer
+
+texts = [Path("texts.csv").read_text()]
+tokenizer = GPT2Tokenizer().train_new_from_iterator(texts, 300, show_progress=False)
+tokenizer.padding_side = "left"
+assert tokenizer.pad_token is None
+tokenizer.save_pretrained("tiny")
+config = GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=1, n_head=2, num_labels=3)
+GPT2ForSequenceClassification(config).save_pretrained("tiny")
+"""
+ALONE = """
+import torch
+network, tokenizer = model.build_model(config).eval(), data.build_tokenizer(config)
+texts = [("a", "b"), ("a longer text than the other one", "b")]
+with torch.no_grad():
+    batches = (data.tokenize(part, tokenizer, 64) for part in (texts, texts[:1]))
+    both, alone = (network(**batch).logits for batch in batches)
+worst = float((both[:1] - alone).abs().max())
+long = data.tokenize([("word " * 20_000, "x " * 20_000)], tokenizer, 64)["input_ids"].shape
+"""
+
+
+@pytest.mark.sweep
+def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
+    """GPT-2, which was trained for another number of classes. Two books are a pair like others."""
+    write_texts(tmp_path / "texts.csv", 100)
+    more = {"text_classification__model": "pretrained"}
+    more["text_classification__pretrained_name"] = str(tmp_path / "tiny")
+    folder = project(tmp_path, **TEXTS, **more)
+    made = call(folder, MAKE_DECODER)
+    assert made.returncode == 0, made.stderr
+    found = call(folder, f"{ALONE}\nprint(json.dumps([worst, long, list(both.shape)]))")
+    assert found.returncode == 0, found.stderr
+    worst, long, shape = json.loads(found.stdout.splitlines()[-1])
+    assert worst < 1e-5 and long == [1, 64] and shape == [2, 2]
+    wrong = "model.build_model(train.Config(max_length=1025))"
+    assert "takes at most 1024 tokens: lower --max-length." in message(folder, wrong)
+    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
+    assert result.returncode == 0, result.stderr
+    asked = start(folder, ["predict.py", "a\tb", "longer than that\tb"], 1)
+    assert asked.returncode == 0 and len(asked.stdout.splitlines()) >= 2, asked.stderr
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
+    task = f"tabular_{kind}"
+    given = {"dataset": file, "path": f"table.{file}", "target": target}
+    return project(
+        folder, project__task=task, **{f"{task}__{key}": value for key, value in given.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "processes"), [("csv", 1), pytest.param("parquet", 2, marks=pytest.mark.sweep)]
+)
+def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) -> None:
+    table = make_table()
+    for kind, target, other in (
+        ("classification", "kind", "number"),
+        ("regression", "number", "kind"),
+    ):
+        (tmp_path / kind).mkdir()
+        write_table(table.drop(columns=other), tmp_path / kind / f"table.{file}")
+        folder = table_project(tmp_path / kind, kind, file, target)
+        parts = "[part[:][0] for part in data.build_datasets(config)]"
+        shapes = ask(folder, f"[list(part.shape) for part in {parts}]")
+        assert shapes == [[240, 6], [80, 6], [80, 6]]  # 3 columns for the colours
+        rows = f"{parts}[0]"
+        assert ask(folder, f"{rows}[:, 3:].sum(dim=1).unique().tolist()") == [1.0]
+        script = ["train.py", "--batch-size", 16 // processes, "--epochs", 20]
+        result = start(folder, [*script, "--learning-rate", 0.003], processes)
+        assert result.returncode == 0, result.stderr
+        metrics = last_metrics(folder)
+        name = "test_accuracy" if kind == "classification" else "test_r2"
+        assert metrics[name] > 0.85, metrics
+
+
+@pytest.mark.parametrize("file", ["csv", pytest.param("parquet", marks=pytest.mark.sweep)])
+def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
+    path, table = tmp_path / f"table.{file}", make_table()
+    folder = table_project(tmp_path, "regression", file, "number")
+    load = "data.build_datasets(config)"
+    assert f"table.{file} can't be read" in message(folder, load)
+    path.write_bytes(b"")
+    empty = "has no rows" if file == "csv" else "can't be read"
+    assert f"table.{file} {empty}" in message(folder, load)
+    write_table(table.drop(columns="number"), path)
+    assert "no column 'number'. Set --target to one of size, constant" in message(folder, load)
+    write_table(table.assign(number=table["number"].where(table["size"] > 2000)), path)
+    assert "row(s) in all: drop these rows" in message(folder, load)
+    write_table(table.assign(note=None, comment=None), path)
+    assert "Set --drop-columns note,comment: no training row has" in message(folder, load)
+    write_table(table.assign(name=[f"name {row}" for row in range(400)]), path)
+    assert "one of more than 50 different texts" in message(folder, load)
+    write_table(table.assign(day="2026-99-03"), path)
+    assert "day is '2026-99-03', and not a date such as" in message(folder, load)
+    wrong = "data.build_datasets(train.Config(drop_columns='idd'))"
+    assert "no column 'idd'. Set --drop-columns to some of size" in message(folder, wrong)
+    write_table(table[:5], path)
+    assert "has 5 rows: use 10 or more" in message(folder, load)
+    write_table(table.assign(number="many"), path)
+    assert "number has no numbers" in message(folder, load)
+    folder = table_project(tmp_path, "classification", file, "kind")
+    write_table(table.assign(kind="same"), path)
+    assert "All rows have the same kind" in message(folder, load)
+
+
+def make_hard_table(rows: int = 400):
+    """An id, dates, and empty cells."""
+    import pandas as pd
+
+    days = pd.date_range("2020-01-01", periods=rows).astype(str)
+    table = make_table()[:rows].assign(id=range(1000, 1000 + rows), day=days)
+    for name, every in (("size", 3), ("colour", 7), ("day", 5)):
+        table[name] = table[name].astype(object).where(table.index % every != 0, None)
+    return table.astype({"size": float}).drop(columns="number").rename(columns={"kind": "target"})
+
+
+def hard_project(folder: Path, **answers: object) -> Path:
+    task = "tabular_classification"
+    given = {"dataset": "csv", "drop_columns": "id", **answers}
+    return project(
+        folder, project__task=task, **{f"{task}__{key}": value for key, value in given.items()}
+    )
+
+
+def test_columns_follow_from_the_training_rows_alone(tmp_path: Path) -> None:
+    """Other values in validation and test rows change nothing, and fit into the same columns."""
+    table = make_hard_table()
+    folder = hard_project(tmp_path)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    columns = "data.fit_columns(config)"
+    indices = "[[row - 1 for _, row in table.index] for table in data.split_table(config)]"
+    rows = "[part[:][0].tolist() for part in data.build_datasets(config)]"
+    facts = f"[__import__('dataclasses').asdict({columns}), {columns}.names, {indices}, {rows}]"
+    saved, names, parts, before = ask(folder, facts)
+    train = table.iloc[parts[0]]
+    assert "id" not in saved["medians"]
+    assert saved["medians"]["size"] == pytest.approx(train["size"].median())
+    assert saved["first_days"] == {"day": min(train["day"].dropna())}
+    assert saved["categories"] == {"colour": ["blue", "green", "red"]}
+    assert saved["empty"] == ["size", "day"]
+    for row, values in zip(parts[0], before[0], strict=True):
+        found, cells = dict(zip(names, values, strict=True)), table.loc[row]
+        empty = cells.isna()
+        assert found["size is empty"] == empty["size"] and found["day is empty"] == empty["day"]
+        size = saved["medians"]["size"] if empty["size"] else cells["size"]
+        assert found["size"] == pytest.approx(size)
+        for colour in ("blue", "green", "red"):
+            assert found[f"colour={colour}"] == (cells["colour"] == colour)
+    leak = parts[1] + parts[2]
+    table.loc[leak, "size"], table.loc[leak, "colour"] = 1e9, "violet"
+    table.loc[leak, ["day", "constant"]] = ["1950-01-01", None]
+    table.to_csv(tmp_path / "table.csv", index=False)
+    again, names_now, parts_now, after = ask(folder, facts)
+    assert (again, names_now, parts_now) == (saved, names, parts), "statistics of other rows"
+    assert after[0] == before[0]
+    unknown = dict(zip(names, after[2][0], strict=True))
+    assert {unknown[name] for name in names if name.startswith("colour=")} == {0.0}
+    assert unknown["constant"] == 7 and unknown["day"] < -20000
+
+
+def test_a_table_with_other_columns_is_not_resumed(tmp_path: Path) -> None:
+    table, folder = make_hard_table(120), hard_project(tmp_path)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert start(folder, ["train.py", "--epochs", "1"], 1).returncode == 0
+    saved = json.loads((folder / "runs/latest/columns.json").read_text())
+    assert saved["classes"] == ["large", "small"]
+    resume = ["train.py", "--epochs", "2", "--resume"]
+    for name, old, new in (("columns", "red", "oslo"), ("classes", "large", "huge")):
+        table.replace(old, new).to_csv(tmp_path / "table.csv", index=False)
+        result = start(folder, resume, 1)
+        assert result.returncode == 1 and "Traceback" not in result.stderr
+        assert f"{name} was [" in result.stderr and new in result.stderr
+    assert json.loads((folder / "runs/latest/columns.json").read_text()) == saved
+    table.to_csv(tmp_path / "table.csv", index=False)
+    assert start(folder, resume, 1).returncode == 0
+
+
+def test_empty_cells_are_refused_by_choice(tmp_path: Path) -> None:
+    folder = hard_project(tmp_path, missing="refuse")
+    make_hard_table().to_csv(tmp_path / "table.csv", index=False)
+    text = message(folder, "data.build_datasets(config)")
+    assert "empty cells in size, colour, day: fill them" in text
+
+
+def test_each_part_of_a_table_can_have_its_own_file(tmp_path: Path) -> None:
+    table, folder = make_table().drop(columns="number").rename(columns={"kind": "target"}), tmp_path
+    hard_project(folder, drop_columns="", val_path="val.csv", test_path="test.csv")
+    table[:300].to_csv(folder / "table.csv", index=False)
+    table[300:340].assign(colour="violet").to_csv(folder / "val.csv", index=False)
+    table[340:].to_csv(folder / "test.csv", index=False)
+    lengths = "list(map(len, data.build_datasets({})))"
+    assert ask(folder, lengths.format("config")) == [300, 40, 60]
+    alone = lengths.format("train.Config(val_path='')")
+    assert ask(folder, alone) == [240, 60, 60]
+    assert ask(folder, "data.fit_columns(config).categories['colour']") == ["blue", "green", "red"]
+    table[300:340].assign(size="much").to_csv(folder / "val.csv", index=False)
+    text = message(folder, "data.build_datasets(config)")
+    assert "val.csv, row 1: size is 'much', and not a finite number" in text
+    table[300:340].drop(columns="colour").to_csv(folder / "val.csv", index=False)
+    text = message(folder, "data.build_datasets(config)")
+    assert "val.csv lacks the column 'colour' of table.csv" in text
+
+
+def test_folds_of_a_table_have_columns_of_their_own(tmp_path: Path) -> None:
+    """The rows of the fold that validates decide nothing."""
+    task = {"project__task": "tabular_regression", "tabular_regression__dataset": "csv"}
+    folder = project(tmp_path, **task, features__cross_validation__enabled=True)
+    make_table().drop(columns="kind").rename(columns={"number": "target"}).to_csv(
+        tmp_path / "table.csv", index=False
+    )
+    fold = "train.Config(cross_validation_fold={})"
+    seen = []
+    for number in range(2):
+        config = fold.format(number)
+        median = f"float(data.split_table({config})[0]['size'].astype(float).median())"
+        assert ask(folder, f"data.fit_columns({config}).medians['size']") == ask(folder, median)
+        seen.append(ask(folder, f"data.split_table({config})[1].index.tolist()"))
+    assert not set(seen[0]) & set(seen[1])
+
+
+def test_a_saved_table_model_takes_rows_in_their_own_units(tmp_path: Path) -> None:
+    """The weights alone are enough to predict in the unit of the targets."""
+    folder = project(tmp_path, project__task="tabular_regression")
+    assert start(folder, ["train.py", "--epochs", "8"], 1).returncode == 0
+    predict = (
+        "from safetensors.torch import load_model\n"
+        "regressor = model.Regressor(*(torch.rand(3, 10), torch.rand(3)))\n"
+        "load_model(regressor, 'runs/latest/model.safetensors')\n"
+        "rows, targets = data.build_datasets(config)[2][:]\n"
+        "errors = regressor.eval()(rows) - targets\n"
+        "print(errors.square().mean().sqrt().item())"
+    )
+    result = call(folder, f"import torch\n{predict}")
+    assert result.returncode == 0, result.stderr
+    assert float(result.stdout) == pytest.approx(last_metrics(folder)["test_rmse"], rel=1e-4)

@@ -1,0 +1,418 @@
+"""Entities: files of every form, exact F1 on several processes, and pretrained models."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from support.combinations import in_turns
+from support.files import write_files
+from support.rendering import render
+from support.training import ask, call, count_processes, said, start
+
+pytestmark = pytest.mark.train
+
+
+def project(folder: Path, **given: object) -> Path:
+    answers = {"project.task": "token_classification"}
+    settings = {f"token_classification.{key}": value for key, value in given.items()}
+    return write_files(folder, render({**answers, **settings}))
+
+
+# --- files --------------------------------------------------------------------------------------
+
+SENTENCES = [
+    (["Bo", "Li", "met", "Ann"], ["B-PER", "I-PER", "O", "B-PER"]),
+    (["Ann", "Bo", "in", "New York"], ["B-PER", "B-PER", "O", "B-LOC"]),  # one beside the other
+    (["#", "1", "!"], ["O", "O", "O"]),
+    (["naïve", "Zoë", "10\u00a0000"], ["O", "B-PER", "O"]),
+]
+IOB1 = """-DOCSTART-\t-X-\tO
+
+# a comment
+Bo\tNN\tI-PER
+Li\tNN\tI-PER
+met\tNN\tO
+Ann\tNN\tI-PER
+
+
+Ann\tNN\tI-PER
+Bo\tNN\tB-PER
+in\tNN\tO
+New York\tNN\tI-LOC
+\t
+#\tNN\tO
+1\tNN\tO
+!\tNN\tO
+
+naïve\tNN\tO
+Zoë\tNN\tI-PER
+10\u00a0000\tNN\tO"""
+
+
+def write_objects(path: Path, sentences, words: str = "tokens", tags: str = "tags") -> None:
+    rows = ({words: one, tags: other} for one, other in sentences)
+    path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+
+
+BAD = {
+    "one.conll": ("Bo O\nLi\n", "line 2: 'Li' has 1 column(s), not 2 columns, as before"),
+    "alone.conll": ("Bo\n", "line 1: 'Bo' has 1 column(s), not a word and its tag"),
+    "more.conll": ("Bo O\n\nNew York B-LOC\n", "line 3: 'New York B-LOC' has 3 column(s), not 2"),
+    "tag.conll": (
+        "Bo O\nLi X-PER\n" + "\na O\n" * 12,
+        "line 2: the tag 'X-PER' is not an IOB2 tag",
+    ),
+    "empty.conll": ("\n\n", "empty.conll has no sentences"),
+    "few.conll": ("Bo O\n", "1 sentences can't be split"),
+    "absent.conll": (None, "absent.conll can't be read"),
+    "bytes.conll": (b"\xff\xfe", "bytes.conll can't be read"),
+    "text.jsonl": ('{"tokens": ["a"], "tags": ["O"]}\nBo O', "line 2 is not JSON: "),
+    "key.jsonl": ('{"words": [], "tags": []}', "line 1: there is no 'tokens' in words, tags"),
+    "list.jsonl": ('{"tokens": "a", "tags": ["O"]}', "line 1: its words are not a list of texts"),
+    "number.jsonl": (
+        '{"tokens": ["a"], "tags": [0]}',
+        "line 1: its tags are numbers, [0]. Write their names",
+    ),
+    "short.jsonl": ('\n{"tokens": ["a", "b"], "tags": ["O"]}', "line 2: it has 2 words and 1 tags"),
+}
+
+
+def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
+    """In IOB2 whatever they are written in. What can't be read ends training before it starts."""
+    folder = project(tmp_path, dataset="conll", path="data.conll")
+    sentences = 3 * SENTENCES
+    (tmp_path / "data.conll").write_text("\r\n\r\n".join([IOB1] * 3), encoding="utf-8-sig")
+    write_objects(tmp_path / "data.jsonl", [*sentences, ([], [])])
+    write_objects(tmp_path / "other.jsonl", [(["x"], ["B-NEW"])], "words", "labels")
+    code = "read = lambda path, **more: data.read_sentences(path, train.Config(**more))\n"
+    code += "parts = train.Config(path='data.jsonl', val_path='data.conll')\n"
+    both = "[read(path) for path in ('data.conll', 'data.jsonl')]"
+    more = "data.tag_names(parts), list(map(len, data.load_sentences(parts)))"
+    other = "read('other.jsonl', words_column='words', tags_column='labels')"
+    read, names, sizes, renamed = ask(folder, code, f"[{both}, {more}, {other}]")
+    assert read[0] == read[1] == [list(map(list, sentence)) for sentence in sentences]
+    assert names == ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
+    assert sizes == [11, 12, 1] and renamed == [[["x"], ["B-NEW"]]]
+    for name, (content, _) in BAD.items():
+        if content is not None:
+            raw = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / name).write_bytes(raw)
+    code = f"said = []\nfor name in {list(BAD)}:" + """
+    try:
+        data.load_sentences(train.Config(path=name))
+    except SystemExit as stop:
+        said.append(str(stop))
+"""
+    for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
+        assert name in message or name == "few.conll"
+        assert expected in message, message
+    (tmp_path / "outside.conll").write_text("a O\n\n" * 12)
+    messages = said(
+        folder, "train.py", *(["--path", name] for name in ("tag.conll", "outside.conll"))
+    )
+    assert BAD["tag.conll"][1] in messages[0]
+    assert messages[1].startswith("All words of the data have the tag O")
+    assert not list(folder.glob("runs/*/*.safetensors"))
+    (tmp_path / "new.conll").write_text("Bo B-NEW\n")
+    settings = "train.Config(path='data.jsonl', val_path='new.conll')"
+    found = call(folder, f"data.check_types({settings}, apart=True)")
+    assert "No entity of the training data has the type NEW, but another split" in found.stderr
+    proven("files of tagged words that can't be read, named by file and line", len(BAD))
+
+
+HUB = """
+from datasets import ClassLabel, Dataset, Features, Sequence, Value
+tags = Sequence(ClassLabel(names=["O", "B-PER", "I-PER"]))
+features = Features({"tokens": Sequence(Value("string")), "ner_tags": tags})
+for part, rows in (("train", 40), ("validation", 5)):
+    columns = {"tokens": [["Bo", "met", part]] * rows, "ner_tags": [[2, 0, 1]] * rows}
+    Dataset.from_dict(columns, features=features).to_parquet(f"own/{part}.parquet")
+"""
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
+    """From a folder, as nothing is downloaded here. A part that it lacks is a tenth of the rest."""
+    folder = project(tmp_path, dataset="huggingface", dataset_name=str(tmp_path / "own"))
+    (tmp_path / "own").mkdir()
+    assert call(folder, HUB).returncode == 0
+    parts = "data.load_sentences(config)"
+    sizes, first = ask(folder, "", f"[list(map(len, {parts})), {parts}[1][0]]")
+    assert sizes == [36, 5, 4]
+    assert first == [["Bo", "met", "validation"], ["B-PER", "O", "B-PER"]]
+    short = ["--epochs", "1", "--batch-size", "8"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    wrong = [["--words-column", "text"], ["--dataset-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *wrong)
+    assert "no column 'text': it has tokens, ner_tags" in messages[0]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+SMALL = {
+    "one length": [(["Bo", "sings", "."], ["B-PER", "O", "O"])] * 12,
+    "one class": [(["it", "rains"], ["O", "O"])] * 12,
+    "one word each, one long": [*[(["Bo"], ["B-PER"])] * 11, (["Bo"] * 300, ["B-PER"] * 300)],
+}
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("name", in_turns(SMALL, 3))
+def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
+    """With a type of one sentence, and with sentences that are cut."""
+    rows = [*SMALL[name], (["Oslo"], ["B-LOC"])]  # a type of the validation data alone is refused
+    write_objects(tmp_path / "data.jsonl", rows)
+    write_objects(tmp_path / "val.jsonl", [(["Oslo", "Bo"], ["B-LOC", "B-PER"]), ([], [])])
+    folder = project(tmp_path, dataset="conll", path="data.jsonl", val_path="val.jsonl")
+    script = ["train.py", "--epochs", "2", "--batch-size", "2"]
+    result = start(folder, script, processes)
+    assert result.returncode == 0, result.stderr
+    assert count_processes(result.stdout) == processes
+    tags = json.loads((folder / "runs/latest/tags.json").read_text())
+    assert tags == ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
+    assert ("beyond --max-length" in result.stdout) == ("long" in name)
+    if "long" in name:
+        assert "173 words of the" in result.stdout  # 300, less 127 beside the first token
+    (tmp_path / "data.jsonl").unlink()  # the tags are those of the run
+    found = start(folder, ["predict.py", "Bo", "", "--json"], processes)
+    assert found.returncode == 0, found.stderr
+    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    assert [row["text"] for row in rows] == ["Bo", ""]
+
+
+LOOK_UP = """
+from collections import Counter, defaultdict
+from metrics import entity_scores, find_entities
+import torch
+training, _, tested = data.load_sentences(config)
+seen, numbers = defaultdict(Counter), {name: n for n, name in enumerate(data.tag_names(config))}
+for words, tags in training:
+    for word, tag in zip(words, tags):
+        seen[word][numbers[tag]] += 1
+counts = torch.zeros(3)
+for words, tags in tested:
+    found = find_entities([max(seen[word], key=seen[word].get, default=0) for word in words])
+    known = find_entities([numbers[tag] for tag in tags])
+    counts += torch.tensor([len(found & known), len(found), len(known)])
+"""
+
+
+@pytest.mark.sweep
+def test_a_list_of_names_does_not_solve_the_generated_data(tmp_path: Path) -> None:
+    """The most frequent tag of each word, as in the training data: the type needs the context."""
+    folder = project(tmp_path)
+    assert ask(folder, LOOK_UP, "entity_scores(counts)['f1']") < 0.25
+
+
+# --- metrics ------------------------------------------------------------------------------------
+
+COUNT = """
+import json, sys, torch, train, pathlib
+from accelerate import Accelerator
+from data import collate
+from metrics import IGNORED
+from seqeval.metrics import f1_score, precision_score, recall_score
+from seqeval.scheme import IOB2
+from torch import nn
+from torch.utils.data import DataLoader
+
+NAMES = ["O", "B-A", "I-A", "B-B", "I-B"]
+TOKENS = 50
+
+class Known(nn.Module):
+    # the tag of a token is that of its number, so predictions do not depend on the batch
+    def forward(self, tokens, mask):
+        return nn.functional.one_hot(tokens % 5, 5).float() + mask.unsqueeze(2)
+
+accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
+for size, batch_size in json.loads(sys.argv[1]):
+    samples = []
+    for _ in range(size):
+        length = int(torch.randint(1, 12, (), generator=draw))
+        tokens = torch.randint(0, TOKENS, (length,), generator=draw)
+        kept = torch.rand(length, generator=draw) < 0.4  # of the others, some are known
+        targets = torch.randint(0, 5, (length,), generator=draw)
+        targets = torch.where(kept, tokens % 5, targets)
+        targets[torch.rand(length, generator=draw) < 0.3] = IGNORED  # not the first of a word
+        targets[0] = 1
+        samples.append((tokens, targets))
+    loader = accelerator.prepare(DataLoader(samples, batch_size, collate_fn=collate))
+    metrics = train.evaluate(accelerator, Known(), loader, "val")
+    kept = [(tokens % 5, targets, targets != IGNORED) for tokens, targets in samples]
+    predicted = [[NAMES[tag] for tag in tags[words]] for tags, _, words in kept]
+    actual = [[NAMES[tag] for tag in tags[words]] for _, tags, words in kept]
+    for score in (f1_score, precision_score, recall_score):
+        expected = score(actual, predicted, mode="strict", scheme=IOB2, zero_division=0)
+        found = metrics["val_" + score.__name__.removesuffix("_score")]
+        assert abs(found - expected) < 1e-12, (size, batch_size, metrics, expected)
+if accelerator.is_main_process:
+    print("processes", accelerator.num_processes)
+"""
+SIZES = [(size, batch) for size in (1, 2, 3, 5, 12, 33, 200) for batch in (1, 3, 8, 64)]
+
+
+@pytest.mark.parametrize(
+    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
+)
+def test_f1_is_that_of_seqeval(processes: int, tmp_path: Path, proven) -> None:
+    """In its strict mode, on the whole set, for each number of samples and batch size."""
+    folder = project(tmp_path)
+    (folder / "count.py").write_text(COUNT)
+    sizes = SIZES[1::5] if processes == 2 else SIZES
+    result = start(folder, ["count.py", json.dumps(sizes)], processes)
+    assert result.returncode == 0, result.stderr
+    assert f"processes {processes}" in result.stdout
+    proven("sets whose F1 of entities is that of seqeval", len(sizes))
+
+
+# --- pretrained models --------------------------------------------------------------------------
+
+MAKE = """
+from pathlib import Path
+from transformers import BertConfig, BertModel, BertTokenizer, DistilBertConfig, DistilBertModel
+from transformers import RobertaConfig, RobertaForTokenClassification, RobertaTokenizer
+import torch
+
+texts = [" ".join(words) for part in data.load_sentences(config) for words, _ in part]
+small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
+small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
+for name in ("bert", "roberta", "distilbert"):
+    kind = RobertaTokenizer if name == "roberta" else BertTokenizer
+    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
+    tokenizer.save_pretrained(name)
+    size, pad = len(tokenizer), tokenizer.pad_token_id
+    if name == "bert":
+        model = BertModel(BertConfig(vocab_size=size, pad_token_id=pad, **small))
+        model = model.to(torch.bfloat16)
+    elif name == "roberta":  # trained for other tags
+        given = {"vocab_size": size, "pad_token_id": pad, "num_labels": 3, **small}
+        model = RobertaForTokenClassification(RobertaConfig(**given))
+    else:
+        given = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
+        given |= {"vocab_size": size, "pad_token_id": pad, "max_position_embeddings": 66}
+        model = DistilBertModel(DistilBertConfig(**given))
+    model.save_pretrained(name)
+"""
+TARGETS = """
+import torch
+from metrics import IGNORED
+tokenizer = data.build_tokenizer(config)
+words = [["Kelmond", "\\u200b", "Zanstead", "xyzzyx"], [], ["Norby"] * 100]
+rows = []
+for sentence, (tokens, starts) in zip(words, data.encode(words, config)):
+    whole = [tokenizer.decode(tokens[a:b]) for a, b in zip(starts, [*starts[1:], len(tokens) - 1])]
+    rows.append([len(tokens), whole])
+"""
+
+
+LIMIT = """
+import torch
+network, works = model.build_model(config).eval(), []
+for length in (limit, limit + 1):
+    tokens = torch.full((1, length), 5)
+    try:
+        works.append(bool(network(tokens, tokens > 0).isfinite().all()))
+    except (IndexError, RuntimeError):
+        works.append(False)
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
+    """Its words have a target at their first token alone, and others' tags are replaced."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
+    folder = project(tmp_path, **more)
+    made = call(folder, MAKE)
+    assert made.returncode == 0, made.stderr
+    rows, dtype = ask(folder, TARGETS, "[rows, str(model.build_model(config).model.dtype)]")
+    assert dtype == "torch.float32"
+    (_, first), (_, empty), (long, last) = rows
+    assert len(first) == 4 and empty == [] and long == 64 and 10 < len(last) < 64
+    assert [word.strip() for word in (first[0], first[2])] == [
+        "Kelmond",
+        "Zanstead",
+    ] or name != "roberta"
+    assert {word.strip().lower() for word in last[:-1]} == {"norby"}
+    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
+    result = start(folder, ["train.py", *short], processes=2)
+    assert result.returncode == 0, result.stderr
+    found = start(folder, ["predict.py", "Kelmond was born in Norby.", "--json"], 1)
+    assert found.returncode == 0, found.stderr
+    [row] = [json.loads(row) for row in found.stdout.splitlines()]
+    for entity in row["entities"]:
+        assert row["text"][entity["start"] : entity["end"]] == entity["entity"]
+    wrong = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
+    messages = said(folder, "train.py", *wrong)
+    said_limit = re.search(r"takes at most (\d+) tokens: lower --max-length.", messages[0])
+    limit = int(said_limit[1]) if said_limit else 0
+    assert ask(folder, f"limit = {limit}" + LIMIT, "works") == [True, False]
+    assert "'nobody/nothing' can't be loaded" in messages[1]
+
+
+TRAINER = """
+import torch
+import transformers
+from safetensors.torch import load_file
+from torch.utils.data import DataLoader
+
+seen, collate = [], data.collate
+
+def note(samples):
+    batch = collate(samples)
+    seen.append(dict(zip(("input_ids", "attention_mask", "labels"), batch, strict=True)))
+    return batch
+
+torch.manual_seed(0)
+build = model.build_model
+begin = build(config)
+torch.save(begin.model.state_dict(), "begin.pt")
+train.build_model, data.collate = lambda config: begin, note
+train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
+lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+other = build(config).model
+other.load_state_dict(torch.load("begin.pt"))
+theirs = []
+batches = [{**batch, "attention_mask": batch["attention_mask"].long()} for batch in seen[:10]]
+
+class Trainer(transformers.Trainer):
+    def get_train_dataloader(self):
+        return DataLoader(batches, batch_size=None)
+
+    def training_step(self, *given, **named):
+        theirs.append(float(loss := super().training_step(*given, **named)))
+        return loss
+
+arguments = transformers.TrainingArguments(
+    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
+    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
+    disable_tqdm=True,
+)
+trainer = Trainer(other, arguments)
+trainer.train()
+ends = [network.state_dict() for network in (begin.model, other)]
+worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0])
+"""
+
+
+@pytest.mark.sweep
+def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
+    """From the same weights, with the same batches and optimizer, without dropout."""
+    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
+    settings = {f"token_classification.{key}": value for key, value in more.items()}
+    answers = {"project.task": "token_classification", "features.schedule.enabled": False}
+    answers |= {"training.optimizer": "adamw", "training.weight_decay": 0.0}
+    folder = write_files(tmp_path, render({**answers, **settings}))
+    assert call(folder, MAKE).returncode == 0
+    path = folder / "bert/config.json"
+    kept = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    path.write_text(json.dumps(json.loads(path.read_text()) | kept))
+    ours, theirs, worst = ask(folder, TRAINER, "[ours, theirs, worst]")
+    assert len(ours) == len(theirs) == 10
+    assert ours == pytest.approx(theirs, abs=1e-5)
+    assert worst < 1e-5
+    proven("steps that are those of the Trainer of Transformers", 10)

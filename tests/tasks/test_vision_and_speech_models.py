@@ -1,0 +1,76 @@
+"""Pretrained detectors, segmenters and Whisper with what else one uses, all at once.
+
+In bf16, with EMA and gradient accumulation; a learning rate and settings are searched; the model
+is exported, or why it can't be is said in one line. All are small models with random weights.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.detectors import make_pretrained as make_detector
+from support.files import write_files
+from support.rendering import render
+from support.segmenters import PRETRAINED, TASK
+from support.segmenters import make_pretrained as make_small
+from support.training import run_python, start
+from support.whisper import make_project
+
+pytestmark = [pytest.mark.train, pytest.mark.sweep]
+
+USED: dict[str, Value] = {
+    "hardware.mixed_precision": "bf16",
+    "training.gradient_accumulation_steps": 2,
+    "training.num_workers": 0,
+    "features.ema.enabled": True,
+    "features.export.enabled": True,
+    "features.lr_finder.enabled": True,
+    "features.search.enabled": True,
+}
+
+
+def make_segmenter(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
+    answers = {"project.task": TASK, **PRETRAINED, **given}
+    return make_small(write_files(folder, render(answers)), kind)
+
+
+def make_whisper(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
+    return make_project(folder, given, kind)
+
+
+Make = Callable[[Path, str, Mapping[str, Value]], Path]
+FIXED = "Can't export as {}: its code fixes the number of samples. Use --format safetensors."
+# the model, and why it can't be exported as a program
+MODELS: list[tuple[Make, str, str]] = [
+    (make_detector, "rt_detr", FIXED),
+    (make_detector, "detr", ""),
+    (make_segmenter, "segformer", ""),
+    (make_whisper, "several", ""),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "refusal"), MODELS, ids=[kind for _, kind, _ in MODELS])
+def test_a_pretrained_model_goes_with_what_else_one_uses(
+    make: Make, kind: str, refusal: str, tmp_path: Path
+) -> None:
+    project = make(tmp_path, kind, USED)
+    bf16 = {"ACCELERATE_MIXED_PRECISION": "bf16"}  # as `accelerate launch` sets it
+    brief = ["--epochs", "1", "--limit-batches", "4"]
+    trained = start(project, ["train.py", "--batch-size", "2", *brief], 2, **bf16)
+    assert trained.returncode == 0, trained.stderr
+    assert "precision bf16 | batch 2 x 2 x 2 |" in trained.stdout
+    found = run_python(project, ["lr_finder.py", "--batch-size", "2"], **bf16)
+    assert found.returncode == 0, found.stderr
+    assert "suggested: --learning-rate " in found.stdout
+    search = ["search.py", "--trials", "2", "--epochs", "1", "--limit-batches", "2"]
+    searched = run_python(project, search, **bf16)
+    assert searched.returncode == 0, searched.stderr
+    for format in ("onnx", "torch", "safetensors"):
+        exported = run_python(project, ["export.py", "--format", format])
+        if refusal and format != "safetensors":
+            assert exported.stderr.splitlines()[-1] == refusal.format(format)
+            assert exported.returncode == 1 and "Traceback" not in exported.stderr
+        else:
+            assert exported.returncode == 0, exported.stderr

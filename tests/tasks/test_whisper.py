@@ -1,0 +1,371 @@
+"""Speech recognition with Whisper: its prefix, its window, its losses, and the texts it writes."""
+
+import csv
+import json
+import shutil
+import wave
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.recordings import FLAC, HUB
+from support.training import count_passed, count_processes, run_python, run_tests, said, start
+from support.whisper import TASK, make_project
+
+pytestmark = pytest.mark.train
+
+FILES: dict[str, Value] = {
+    f"{TASK}.dataset": "files",
+    f"{TASK}.seconds": 0.7,
+    f"{TASK}.case": "lower",
+    f"{TASK}.ignored": "!",
+    "training.num_workers": 0,
+}
+BUNDLE = ("app", "evaluate", "export", "share")
+BRIEF = ["--epochs", "1", "--max-steps", "3", "--limit-batches", "3", "--batch-size", "4"]
+OTHER = """
+from transformers import Wav2Vec2Config
+Wav2Vec2Config().save_pretrained("other")
+"""
+
+
+# the prefix of each model, language and task, and whether generate() begins with the same
+PREFIXES = """
+import json, sys
+import data, model, train
+for name, language, task in json.loads(sys.argv[1]):
+    config = train.Config(pretrained_name=name, language=language, speech_task=task)
+    built, seen = model.build_model(config), []
+    built.model.get_decoder().register_forward_pre_hook(
+        lambda _, __, given: seen.append(given["input_ids"].tolist()), with_kwargs=True
+    )
+    sample = data.build_datasets(config)[0][0]
+    built.write(data.collate([sample] * 2)[0])
+    prefix = built.tokenizer.prefix
+    assert seen[0] == [prefix] * 2, (seen[0], prefix)
+    assert sample[1][: len(prefix)].tolist() == prefix
+    assert (sample[1] == prefix[0]).sum() == 1
+    words = built.tokenizer.tokenizer.convert_ids_to_tokens(prefix)
+    print(" ".join(word.strip("<|>") for word in words))
+"""
+
+
+def test_a_users_sounds_train_and_what_is_wrong_is_named(tmp_path: Path) -> None:
+    """A text has one prefix, in training and when it is written."""
+    project = make_project(tmp_path, FILES, "several", "english", "outdated")
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "sounds of the training data are longer than --seconds and left out" in trained.stdout
+    assert "val_wer" in trained.stdout and "max_length" not in trained.stderr
+    asked = run_python(project, ["predict.py", "clips/001.wav", "clips"])
+    assert asked.returncode == 0, asked.stderr
+    assert len(list(csv.DictReader(asked.stdout.splitlines()))) == 41
+    ways = [("several", "English", "transcribe"), ("several", "de", "translate")]
+    ways += [("several", "", "transcribe"), ("english", "", "transcribe")]
+    ways += [("english", "en", "transcribe")]
+    looked = run_python(project, ["-c", PREFIXES, json.dumps(ways)])
+    assert looked.stdout.splitlines() == [
+        "startoftranscript en transcribe notimestamps",
+        "startoftranscript de translate notimestamps",
+        "startoftranscript transcribe notimestamps",
+        *["startoftranscript notimestamps"] * 2,
+    ], looked.stderr
+    assert run_python(project, ["-c", OTHER]).returncode == 0
+    rows = ["file,text", "clips/000.wav,a b", f"clips/001.wav,{'cb' * 27}"]
+    (project / "long.csv").write_text("\n".join(rows))
+    wrong = {
+        ("--path", "long.csv"): "long.csv, line 3: its text has 55 tokens, and --max-tokens",
+        ("--max-tokens", "61"): "--max-tokens 61: 'several' writes at most 60: lower it.",
+        ("--seconds", "4"): "--seconds 4: 'several' hears 3 seconds: lower it.",
+        ("--language", "fr"): "--language fr: 'several' knows only de, en, zh.",
+        ("--pretrained-name", "english", "--language", "de"): "'english' only transcribes English",
+        ("--pretrained-name", "english", "--speech-task", "translate"): "'english' only transcribe",
+        ("--pretrained-name", "outdated"): "The generation_config.json of 'outdated' is outdated, "
+        "it has no 'lang_to_id'",
+        ("--pretrained-name", "other"): "'other' is a wav2vec2 model. Choose a Whisper model.",
+        ("--pretrained-name", "nothing"): "The model 'nothing' can't be loaded: ",
+    }
+    found = said(project, "train.py", *([*way, "--output-dir", "runs/no"] for way in wrong))
+    for message, beginning in zip(found, wrong.values(), strict=True):
+        assert message.startswith(beginning)
+    assert not (project / "runs/no").exists()
+
+
+@pytest.mark.sweep
+def test_sounds_beyond_the_window_are_cut_and_counted(tmp_path: Path) -> None:
+    """Training leaves them out, evaluation and predictions hear their beginning."""
+    project = make_project(tmp_path, FILES, "short")
+    for number in range(3):
+        with wave.open(str(project / f"clips/{number:03}.wav"), "wb") as file:
+            file.setparams((1, 2, 8000, 0, "NONE", ""))
+            file.writeframes(bytes(range(240)) * 100)  # 1.5 seconds
+    brief = ["train.py", *BRIEF, "--val-path", "clips.csv"]
+    trained = start(project, brief, 1)
+    assert trained.returncode == 0, trained.stderr
+    assert "3 sounds of the validation data are cut to 1 seconds" in trained.stdout
+    asked = run_python(project, ["predict.py", "clips"])
+    assert asked.returncode == 0 and len(asked.stdout.splitlines()) == 41, asked.stderr
+    cut = [line for line in asked.stderr.splitlines() if line.endswith(" seconds are cut to 1")]
+    assert cut == [f"clips/00{number}.wav: 1.5 seconds are cut to 1" for number in range(3)]
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("dataset", ["flac", "hub"])
+def test_other_datasets_train(dataset: str, tmp_path: Path) -> None:
+    given = {**FILES, f"{TASK}.reader": "soundfile"}
+    if dataset == "hub":
+        given[f"{TASK}.dataset"] = "huggingface"
+        given |= {f"{TASK}.dataset_name": "hub", f"{TASK}.dataset_subset": ""}
+    project = make_project(tmp_path, given)
+    made = run_python(project, ["-c", FLAC if dataset == "flac" else HUB])
+    assert made.returncode == 0, made.stderr
+    cache = {"HF_HOME": str(tmp_path / "cache")}
+    trained = run_python(project, ["train.py", *BRIEF], **cache)
+    assert trained.returncode == 0, trained.stderr
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [
+        ("several", {}),
+        ("english", {"features.lora.enabled": True}),
+        (
+            "several",
+            {
+                "training.gradient_accumulation_steps": 2,
+                **dict.fromkeys((f"features.{name}.enabled" for name in BUNDLE), True),
+            },
+        ),
+        ("several", FILES),
+    ],
+    ids=["plain", "lora", "features", "files"],
+)
+def test_a_project_passes_its_tests(model: str, given: dict[str, Value], tmp_path: Path) -> None:
+    assert count_passed(run_tests(make_project(tmp_path, given, model))) >= 25
+
+
+EXACT = """
+import json
+import jiwer
+import predict
+from data import load_rows, load_sound, prepare, sample_rate
+config, model = predict.load()
+predict.load_sound = lambda row, config: prepare(load_sound(row, sample_rate(config)), config)
+rows = load_rows(config)[2]
+found = predict.predict(config, model, rows)
+texts, heard = [row.text for row in rows], [row["text"] for row in found]
+print(json.dumps([len(rows), len(set(heard)), jiwer.wer(texts, heard), jiwer.cer(texts, heard)]))
+"""
+
+
+@pytest.mark.sweep
+def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, of the whole set, from the texts that predict.py writes."""
+    project = make_project(tmp_path, {"features.evaluate.enabled": True}, "wild")
+    script = ["train.py", "--epochs", "2", "--learning-rate", "0.003", "--batch-size", "17"]
+    trained = start(project, script, 1)
+    assert trained.returncode == 0, trained.stderr
+    result = run_python(project, ["-c", EXACT])
+    assert result.returncode == 0, result.stderr
+    count, different, *rates = json.loads(result.stdout.splitlines()[-1])
+    assert count == 150 and different > 5 and all(rate > 0 for rate in rates)
+    losses = []
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        folder = project / "runs/latest/evaluation/test"
+        report = json.loads((folder / "metrics.json").read_text())
+        found = [report[f"test_{name}"]["value"] for name in ("wer", "cer")]
+        assert found == pytest.approx(rates, rel=1e-9)
+        losses.append(report["test_loss"]["value"])
+        assert len(list(csv.DictReader((folder / "samples.csv").read_text().splitlines()))) == 150
+    assert losses == pytest.approx(losses[:1] * 3, rel=1e-5)
+
+
+TRANSFORMERS = """
+import torch
+import data, train
+from transformers import AutoModelForSpeechSeq2Seq, AutoProcessor
+from model import build_model
+config = train.Config()
+processor = AutoProcessor.from_pretrained("out")
+model = AutoModelForSpeechSeq2Seq.from_pretrained("out")
+assert {str(weight.dtype) for weight in model.parameters()} == {"torch.float32"}
+row = data.load_rows(config)[2][0]
+sound = data.load_sound(row, 16000)
+features = processor(sound.numpy(), sampling_rate=16000, return_tensors="pt").input_features
+assert torch.equal(features[0], data.prepare(sound, config))
+seen = []
+model.get_decoder().register_forward_pre_hook(
+    lambda _, __, given: seen.append(given["input_ids"]), with_kwargs=True
+)
+text = processor.batch_decode(model.generate(features), skip_special_tokens=True)[0]
+print(len(seen), seen[0].tolist() == [build_model(config).tokenizer.prefix], repr(text))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("language", ["german", ""])
+def test_transformers_loads_what_is_exported(language: str, tmp_path: Path) -> None:
+    """Its generate() writes in the same language, with the same prefix, without being told."""
+    given = {"features.export.enabled": True, f"{TASK}.language": language}
+    project = make_project(tmp_path, given)
+    trained = start(project, ["train.py", *BRIEF, "--learning-rate", "0.02"], 1)
+    assert trained.returncode == 0, trained.stderr
+    exported = run_python(project, ["export.py", "--format", "transformers", "--output", "out"])
+    assert exported.returncode == 0, exported.stderr
+    looked = run_python(project, ["-c", TRANSFORMERS])
+    assert looked.returncode == 0, looked.stderr
+    count, same, _ = looked.stdout.splitlines()[-1].split(" ", 2)
+    assert same == "True" and 0 < int(count) <= 40
+
+
+TRAINER = """
+import json
+import pathlib
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import torch
+import train
+from data import Sounds, build_loaders, load_rows, load_sound, sample_rate
+from torch.utils.data import DataLoader, SequentialSampler
+from transformers import (
+    AutoModelForSpeechSeq2Seq, AutoProcessor, Seq2SeqTrainer, Seq2SeqTrainingArguments,
+)
+from transformers.models.whisper.modeling_whisper import shift_tokens_right
+
+NAME, STEPS = "several", 10
+config = train.Config(
+    batch_size=8, learning_rate=0.01, epochs=1, max_steps=STEPS, weight_decay=0.0, log_every=1,
+    language="german",
+)
+rows, batches = load_rows(config)[0][:80], []
+
+def build_in_order(config):
+    loaders = build_loaders(config)
+    batches.extend(DataLoader(Sounds(rows, config), 8, collate_fn=loaders[0].collate_fn))
+    return DataLoader(Sounds(rows, config), 8, collate_fn=loaders[0].collate_fn), *loaders[1:]
+
+with mock.patch.object(train, "build_loaders", build_in_order):
+    train.main(config)
+lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [line["loss"] for line in lines if "loss" in line]
+
+# from here on, as run_speech_recognition_seq2seq.py does it
+processor = AutoProcessor.from_pretrained(NAME)
+processor.tokenizer.set_prefix_tokens(language="german", task="transcribe")
+model = AutoModelForSpeechSeq2Seq.from_pretrained(NAME, dtype=torch.float32)
+size = len(processor.tokenizer.prefix_tokens) - 1
+
+@dataclass
+class Collator:
+    processor: Any
+    decoder_start_token_id: int
+
+    def __call__(self, features):
+        inputs = [{"input_features": feature["input_features"]} for feature in features]
+        batch = self.processor.feature_extractor.pad(inputs, return_tensors="pt")
+        texts = [{"input_ids": feature["labels"]} for feature in features]
+        padded = self.processor.tokenizer.pad(texts, return_tensors="pt")
+        labels = padded["input_ids"].masked_fill(padded.attention_mask.ne(1), -100)
+        if (labels[:, 0] == self.decoder_start_token_id).all().cpu().item():
+            labels = labels[:, 1:]
+        batch["decoder_input_ids"] = shift_tokens_right(
+            labels, model.config.pad_token_id, self.decoder_start_token_id
+        )
+        # the one difference: the rest of the prefix, which is always given, has no loss
+        batch["labels"] = labels.clone()
+        batch["labels"][:, :size] = -100
+        return batch
+
+features = []
+for row in rows:
+    sound = load_sound(row, sample_rate(config)).numpy()
+    found = processor.feature_extractor(sound, sampling_rate=16000)
+    labels = processor.tokenizer(row.text).input_ids
+    features.append({"input_features": found["input_features"][0], "labels": labels})
+theirs = []
+
+class InOrder(Seq2SeqTrainer):
+    def _get_train_sampler(self, dataset=None):
+        return SequentialSampler(self.train_dataset)
+
+    def compute_loss(self, model, inputs, *given, **named):
+        loss = super().compute_loss(model, inputs, *given, **named)
+        sounds, tokens, targets = batches[len(theirs)]
+        assert torch.equal(sounds, inputs["input_features"])
+        counted = inputs["labels"] >= 0
+        assert torch.equal(counted, targets >= 0)
+        assert torch.equal(targets[counted], inputs["labels"][counted])
+        real = counted.clone()  # without padding
+        real[:, :size] = True
+        assert torch.equal(tokens[real], inputs["decoder_input_ids"][real])
+        theirs.append(float(loss))
+        return loss
+
+arguments = Seq2SeqTrainingArguments(
+    output_dir="trainer", per_device_train_batch_size=8, learning_rate=0.01, weight_decay=0.0,
+    lr_scheduler_type="constant", max_steps=STEPS, max_grad_norm=0.0, report_to="none",
+    use_cpu=True, save_strategy="no", disable_tqdm=True, optim="adamw_torch",
+)
+collator = Collator(processor, model.config.decoder_start_token_id)
+InOrder(model, arguments, train_dataset=features, data_collator=collator).train()
+print(json.dumps([ours, theirs]))
+"""
+
+
+@pytest.mark.sweep
+def test_losses_are_those_of_the_recipe_of_transformers(tmp_path: Path, proven) -> None:
+    """From the same weights, with its collator and Seq2SeqTrainer, and the same optimizer.
+
+    The recipe also learns the tokens of the prefix after the first, which are always given.
+    """
+    off = ("schedule", "clipping", "best_model")
+    project = make_project(tmp_path, {f"features.{name}.enabled": False for name in off})
+    run = run_python(project, ["-c", TRAINER], real=True)
+    assert run.returncode == 0, run.stderr[-3000:]
+    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
+    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+    proven("steps of Whisper that are those of the recipe of Transformers", 10)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_stopped_run_resumes_to_the_bit(processes: int, tmp_path: Path) -> None:
+    project = make_project(tmp_path, {})
+    flags = ["--batch-size", "4", "--limit-batches", "4", "--learning-rate", "0.01", "--epochs"]
+    every = ["--checkpoint-every", "1", "--checkpoint-unit", "steps", "--keep-checkpoints", "0"]
+    whole = start(project, ["train.py", *flags, "2", *every, "--output-dir", "whole"], processes)
+    assert whole.returncode == 0, whole.stderr
+    assert count_processes(whole.stdout) == processes
+    [middle] = (project / "whole").glob("checkpoint_*3")
+    again = ["train.py", "--resume", str(middle), "--output-dir", "again"]
+    resumed = start(project, again, processes)
+    assert resumed.returncode == 0, resumed.stderr
+    one, other = (project / name / "model.safetensors" for name in ("whole", "again"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.sweep
+def test_a_split_model_writes_texts(tmp_path: Path) -> None:
+    """With FSDP 2, on two processes: the same metrics as the whole model."""
+    from support.split import DRIVER, RING
+
+    given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
+    project = make_project(tmp_path, given)
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    flags = ["--epochs", "1", "--limit-batches", "20", "--batch-size", "4"]
+    for script in ("train.py", DRIVER.name):
+        run = [script, *flags, "--learning-rate", "0.01", "--output-dir", script.partition(".")[0]]
+        result = start(project, run, 2)
+        assert result.returncode == 0, result.stderr
+        rows = (project / run[-1] / "metrics.jsonl").read_text().splitlines()
+        found.append(json.loads(rows[-1]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)

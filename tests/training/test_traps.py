@@ -1,0 +1,744 @@
+"""The traps of a training loop, each with a test that shows that projects stay out of it."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.recipes import recipe_answers
+from support.files import write_files
+from support.rendering import render
+from support.training import run_python, start
+
+pytestmark = pytest.mark.train
+
+# settings of the shared runs: 3 steps per epoch
+SHORT = {"epochs": 2, "limit_batches": 3, "batch_size": 16, "log_every": 1}
+BY_STEPS = {**SHORT, "checkpoint_unit": "steps", "checkpoint_every": 2, "keep_checkpoints": 0}
+
+# Several runs in one process. The result of each: what it printed, and the status or the error
+RUNS = """
+import contextlib, io, json, sys
+from pathlib import Path
+import train
+
+def run(**settings):
+    printed = io.StringIO()
+    settings["output_dir"] = Path(settings["output_dir"])
+    with contextlib.redirect_stdout(printed):
+        try:
+            train.main(train.Config(**settings))
+            status = 0
+        except SystemExit as stop:
+            status = stop.code
+        except Exception as error:
+            status = type(error).__name__
+    return {"out": printed.getvalue(), "status": status}
+"""
+RUN_ALL = f"{RUNS}\nprint(json.dumps([run(**settings) for settings in json.loads(sys.argv[1])]))"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The default project, with early stopping and the best model."""
+    given: dict[str, Value] = {
+        "features.early_stopping.enabled": True,
+        "features.best_model.enabled": True,
+    }
+    return write_files(tmp_path_factory.mktemp("traps") / "project", render(given))
+
+
+@pytest.fixture(scope="module")
+def other_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The default project, with learning curves, and with preemption."""
+    given: dict[str, Value] = {
+        "features.learning_curves.enabled": True,
+        "features.preemption.enabled": True,
+    }
+    return write_files(tmp_path_factory.mktemp("traps") / "project", render(given))
+
+
+def call(project: Path, script: str, *arguments: str) -> Any:
+    """What a script in the project prints in its last line, as JSON."""
+    result = run_python(project, ["-c", script, *arguments], timeout=120)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def run_all(project: Path, *runs: Mapping[str, object]) -> list[dict[str, Any]]:
+    """Train once for each of these settings."""
+    found: list[dict[str, Any]] = call(project, RUN_ALL, json.dumps(runs))
+    return found
+
+
+def steps(run: Mapping[str, Any]) -> list[int]:
+    """The numbers of the steps that a run has logged."""
+    rows = [line for line in run["out"].splitlines() if line.startswith("step ")]
+    return [int(row.split()[1].partition("/")[0]) for row in rows]
+
+
+def weights(project: Path, folder: str) -> bytes:
+    return (project / folder / "model.safetensors").read_bytes()
+
+
+def saved(project: Path, folder: str) -> list[str]:
+    return sorted(path.name for path in (project / folder).glob("checkpoint_*[0-9]"))
+
+
+# --- 0 means off ---------------------------------------------------------------------------------
+
+NEVER_BETTER = {**SHORT, "epochs": 3, "min_delta": 1e9, "checkpoint_every": 0}
+BRIEF = {**SHORT, "checkpoint_every": 0}
+ZERO: dict[str, dict[str, object]] = {
+    "patience=0": {**NEVER_BETTER, "patience": 0},
+    "patience=1": {**NEVER_BETTER, "patience": 1},
+    "max_grad_norm=0": {**BRIEF, "max_grad_norm": 0.0},
+    "max_grad_norm=1e-3": {**BRIEF, "max_grad_norm": 1e-3},
+    "keep_checkpoints=0": {**BY_STEPS, "checkpoint_every": 1, "keep_checkpoints": 0},
+    "keep_checkpoints=1": {**BY_STEPS, "checkpoint_every": 1, "keep_checkpoints": 1},
+    "log_every=0": {**BY_STEPS, "log_every": 0, "checkpoint_every": 0},
+    "max_steps=0": {**BRIEF, "max_steps": 0, "max_grad_norm": 1e9},
+    "max_steps=4": {**BRIEF, "max_steps": 4},
+    "limit_batches=0": {**BRIEF, "epochs": 1, "batch_size": 128, "limit_batches": 0},
+}
+
+
+@pytest.fixture(scope="module")
+def zero(project: Path) -> dict[str, dict[str, Any]]:
+    """A run for each of the settings above, in a folder of its name."""
+    runs = [{**settings, "output_dir": name} for name, settings in ZERO.items()]
+    found = dict(zip(ZERO, run_all(project, *runs), strict=True))
+    assert all(run["status"] == 0 and "done | " in run["out"] for run in found.values()), found
+    return found
+
+
+def test_patience_0_never_stops_a_run(zero: dict[str, Any]) -> None:
+    assert steps(zero["patience=0"]) == list(range(1, 10))
+    assert "early stop" not in zero["patience=0"]["out"]
+    assert steps(zero["patience=1"]) == list(range(1, 7)), "the second epoch is no better"
+
+
+def test_max_grad_norm_0_changes_no_gradient(zero: dict[str, Any], project: Path) -> None:
+    off = weights(project, "max_grad_norm=0")
+    assert off == weights(project, "max_steps=0"), "no norm is above 1e9"
+    assert off != weights(project, "max_grad_norm=1e-3")
+    assert "| grad_norm " not in zero["max_grad_norm=0"]["out"]
+
+
+def test_keep_checkpoints_0_keeps_all(zero: dict[str, Any], project: Path) -> None:
+    assert len(saved(project, "keep_checkpoints=0")) == 6
+    assert saved(project, "keep_checkpoints=1") == ["checkpoint_00000006"]
+
+
+def test_log_every_0_prints_no_steps(zero: dict[str, Any]) -> None:
+    assert steps(zero["log_every=0"]) == []
+    assert zero["log_every=0"]["out"].count("train_loss") == 2, "epochs are printed"
+
+
+def test_max_steps_0_ends_after_the_last_epoch(zero: dict[str, Any]) -> None:
+    assert steps(zero["max_steps=0"]) == [1, 2, 3, 4, 5, 6]
+    assert steps(zero["max_steps=4"]) == [1, 2, 3, 4]
+
+
+def test_limit_batches_0_takes_all_batches(zero: dict[str, Any]) -> None:
+    assert steps(zero["limit_batches=0"]) == list(range(1, 12)), "1437 images in batches of 128"
+
+
+@pytest.mark.usefixtures("zero")
+def test_checkpoint_every_0_saves_only_at_the_end(project: Path) -> None:
+    assert saved(project, "log_every=0") == ["checkpoint_00000006"]
+
+
+# --- values that are not allowed -----------------------------------------------------------------
+
+WRONG = {
+    "--batch-size 0": "at least 1",
+    "--seed -1": "from 0 to 2147483647",
+    "--num-workers -1": "at least 0",
+    "--learning-rate nan": "at least 1e-12",
+    "--epochs 0": "at least 1",
+    "--epochs abc": "int",
+    "--warmup-ratio 2": "from 0 to 1",
+    "--patience -1": "at least 0",
+    "--max-grad-norm inf": "at least 0",
+    "--log-every -1": "at least 0",
+    "--limit-batches -1": "at least 0",
+    "--checkpoint-unit days": "invalid choice",
+}
+# Each command line in turn. Data must not be touched, nor a seed be set
+PARSE = """
+import contextlib, io, json, runpy, sys
+import data, torch
+
+def touch(*given):
+    raise AssertionError("data was touched")
+
+data.build_loaders = torch.manual_seed = touch
+found = {}
+for flags in json.loads(sys.argv[1]):
+    sys.argv = ["train.py", *flags.split()]
+    printed = io.StringIO()
+    with contextlib.redirect_stderr(printed):
+        try:
+            runpy.run_path("train.py", run_name="__main__")
+        except SystemExit as stop:
+            found[flags] = [stop.code, printed.getvalue()]
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def refused(project: Path) -> dict[str, tuple[int, str]]:
+    """The status and the standard error of each command line."""
+    found = call(project, PARSE, json.dumps(list(WRONG)))
+    return {flags: (status, err) for flags, (status, err) in found.items()}
+
+
+@pytest.mark.parametrize("flags", WRONG)
+def test_a_value_that_is_not_allowed_ends_with_one_line(
+    flags: str, refused: dict[str, tuple[int, str]]
+) -> None:
+    status, err = refused[flags]
+    assert status == 2
+    flag, value = flags.split()
+    for part in (flag.removeprefix("--").replace("-", "_"), value, WRONG[flags]):
+        assert part in err.replace("--", "").replace(flag.removeprefix("--"), part), err
+    assert "Traceback" not in err
+
+
+def test_the_command_itself_ends_with_status_2(project: Path) -> None:
+    result = start(project, ["train.py", "--batch-size", "0", "--output-dir", "untouched"], 1)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "batch_size must be at least 1, not 0" in result.stderr
+    assert not (project / "untouched").exists()
+
+
+# --- branches ------------------------------------------------------------------------------------
+
+# A run that ends as if killed as soon as it has saved the checkpoint of a step
+KILLED = """
+import os, sys
+from pathlib import Path
+import train
+
+def die(checkpoints):
+    save(checkpoints)
+    if checkpoints.progress.step == 4:
+        os._exit(9)  # nothing is cleaned up
+
+save, train.Checkpoints.save = train.Checkpoints.save, die
+settings = eval(sys.argv[1])
+train.main(train.Config(**{**settings, "output_dir": Path(settings["output_dir"])}))
+"""
+
+
+def branch_off(project: Path, folder: str, **changes: object) -> dict[str, Any]:
+    """Train to the end, resume the first checkpoint in another folder, and kill that run.
+
+    Returns the settings of the killed run.
+    """
+    [first] = run_all(project, {**BY_STEPS, "output_dir": f"{folder}_whole"})
+    assert first["status"] == 0
+    assert saved(project, f"{folder}_whole") == [f"checkpoint_0000000{step}" for step in (2, 4, 6)]
+    settings = {**BY_STEPS, "max_grad_norm": 0.1, "output_dir": folder, **changes}
+    killed = {**settings, "resume": f"{folder}_whole/checkpoint_00000002"}
+    result = run_python(project, ["-c", KILLED, repr(killed)], timeout=120)
+    assert result.returncode == 9, result.stderr
+    assert saved(project, folder) == ["checkpoint_00000004"]
+    return settings
+
+
+def test_a_killed_run_resumes_its_own_branch(project: Path) -> None:
+    """Not that of the run that it branched off, which is farther."""
+    settings = branch_off(project, "branch")
+    alone = {**settings, "resume": "branch_whole/checkpoint_00000002", "output_dir": "alone"}
+    resumed, whole = run_all(project, {**settings, "resume": "newest"}, alone)
+    assert "branch/checkpoint_00000004 at step 4" in resumed["out"]
+    assert whole["status"] == resumed["status"] == 0
+    assert weights(project, "branch") == weights(project, "alone")
+    assert saved(project, "branch") == [f"checkpoint_0000000{step}" for step in (4, 6)]
+    assert saved(project, "branch_whole") == [f"checkpoint_0000000{step}" for step in (2, 4, 6)]
+
+
+def test_a_branch_has_no_weights_of_the_run_that_it_left(project: Path) -> None:
+    """Until it has its own, predict.py, evaluate.py and share.py find none in its folder."""
+    branch_off(project, "unfinished")
+    assert (project / "unfinished_whole/model.safetensors").exists()
+    assert not (project / "unfinished/model.safetensors").exists()
+
+
+@pytest.mark.usefixtures("zero")
+def test_config_json_belongs_to_the_weights_beside_it(project: Path) -> None:
+    """Also while a finished run is continued with other settings, and after it was killed."""
+    [whole] = run_all(project, {**BY_STEPS, "output_dir": "described"})
+    assert whole["status"] == 0
+    before = (project / "described/config.json").read_bytes()
+    longer = {**BY_STEPS, "epochs": 3, "log_every": 2, "output_dir": "described"}
+    code = KILLED.replace("step == 4", "step == 8")
+    killed = {**longer, "resume": "newest"}
+    assert run_python(project, ["-c", code, repr(killed)], timeout=120).returncode == 9
+    assert (project / "described/config.json").read_bytes() == before
+    [again] = run_all(project, killed)
+    assert again["status"] == 0
+    settings = json.loads((project / "described/config.json").read_text())["settings"]
+    assert settings["log_every"] == 2
+
+
+def test_newer_checkpoints_are_never_written_over(project: Path) -> None:
+    again = {**BY_STEPS, "output_dir": "named", "resume": "named/checkpoint_00000002"}
+    _, refused = run_all(project, {**BY_STEPS, "output_dir": "named"}, again)
+    assert refused["status"] == "named has checkpoint_00000004: choose another --output-dir."
+    assert saved(project, "named") == [f"checkpoint_0000000{step}" for step in (2, 4, 6)]
+
+
+def test_the_checkpoint_just_written_is_never_deleted(project: Path) -> None:
+    settings = branch_off(project, "keep_one", keep_checkpoints=1)
+    [run] = run_all(project, {**settings, "resume": "newest"})
+    assert run["status"] == 0
+    assert saved(project, "keep_one") == ["checkpoint_00000006"]
+
+
+def test_the_best_model_of_another_branch_is_not_taken(project: Path) -> None:
+    longer = {**SHORT, "epochs": 3, "limit_batches": 10, "keep_checkpoints": 0}
+    first, again = run_all(
+        project,
+        {**longer, "output_dir": "best"},
+        {**longer, "epochs": 1, "output_dir": "one", "resume": "best/checkpoint_00000010"},
+    )
+    rows = [line for line in first["out"].splitlines() if line.startswith("epoch")]
+    scores = [float(row.partition("val_accuracy ")[2].split()[0]) for row in rows]
+    assert max(scores[1:]) > scores[0], "the best model is of a later epoch"
+    assert steps(again) == [], "the run is over"
+    assert weights(project, "one") == weights(project, "best/checkpoint_00000010")
+
+
+# --- how far a run goes --------------------------------------------------------------------------
+
+
+def test_fewer_steps_end_a_resumed_run_at_once(project: Path) -> None:
+    first, again = run_all(
+        project,
+        {**BY_STEPS, "max_steps": 5, "output_dir": "fewer"},
+        {**BY_STEPS, "max_steps": 3, "output_dir": "fewer", "resume": "newest"},
+    )
+    assert steps(first) == [1, 2, 3, 4, 5]
+    assert again["status"] == 0 and steps(again) == []
+    assert "resumed from fewer/checkpoint_00000005 at step 5" in again["out"]
+    assert "done | " in again["out"]
+    assert saved(project, "fewer") == [f"checkpoint_0000000{step}" for step in (2, 4, 5)]
+
+
+# --- how a run trains ----------------------------------------------------------------------------
+
+MODES = """
+build_model, modes = train.build_model, set()
+
+def build_for_evaluation(config):
+    model = build_model(config)
+    for module in model.modules():
+        if "Dropout" in type(module).__name__:
+            module.register_forward_pre_hook(
+                lambda module, _: modes.add((train.torch.is_grad_enabled(), module.training))
+            )
+    return model.eval()
+
+train.build_model = build_for_evaluation
+status = run(**json.loads(sys.argv[1]))["status"]
+print(json.dumps([status, sorted(modes)]))
+"""
+
+
+ORDERS = """
+import json, train
+from data import build_loaders
+
+first = [next(iter(build_loaders(train.Config(seed=seed))[0])) for seed in (0, 1, 0)]
+print(json.dumps([labels.tolist() for _, labels in first]))
+"""
+
+
+def test_the_seed_decides_the_order_of_the_data_in_the_minimal_loop(tmp_path: Path) -> None:
+    given = recipe_answers(load_catalog(), "minimal")
+    one, other, again = call(write_files(tmp_path / "minimal", render(given)), ORDERS)
+    assert one == again != other
+
+
+def test_too_few_samples_for_a_batch_end_the_minimal_loop_with_one_line(tmp_path: Path) -> None:
+    project = write_files(tmp_path, render(recipe_answers(load_catalog(), "minimal")))
+    result = start(project, ["train.py", "--batch-size", "5000"], 1)
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    assert result.stderr.strip().endswith("one full batch: use a smaller --batch-size.")
+
+
+def test_a_model_in_evaluation_mode_is_trained_with_dropout(project: Path) -> None:
+    settings = {**BRIEF, "epochs": 1, "output_dir": "modes"}
+    status, modes = call(project, RUNS + MODES, json.dumps(settings))
+    assert status == 0
+    assert modes == [[False, False], [True, True]], "dropout in training, and never elsewhere"
+
+
+GROUPS = """
+from torch.optim import SGD
+
+built = []
+def build_optimizer(model, config):
+    *others, last = model.parameters()
+    rate = config.learning_rate
+    built.append(SGD([{"params": others}, {"params": [last], "lr": rate / 4}], lr=rate))
+    return built[-1]
+
+train.build_optimizer, rates = build_optimizer, []
+zero_grad = SGD.zero_grad
+SGD.zero_grad = lambda self, *given: (
+    rates.append([group["lr"] for group in self.param_groups]), zero_grad(self, *given)
+)
+status = run(**json.loads(sys.argv[1]))["status"]
+print(json.dumps([status, rates]))
+"""
+
+
+def test_parameter_groups_keep_their_own_rates(project: Path) -> None:
+    settings = {**BRIEF, "output_dir": "groups"}
+    status, rates = call(project, RUNS + GROUPS, json.dumps(settings))
+    assert status == 0 and len(rates) == 6
+    assert len({first for first, _ in rates}) >= 5, "the schedule changes them"
+    for first, second in rates:
+        assert second == pytest.approx(first / 4)
+
+
+# --- what is saved, and read again ---------------------------------------------------------------
+
+
+def test_load_weights_refuses_a_missing_key(project: Path) -> None:
+    script = """
+import json
+from pathlib import Path
+from accelerate import Accelerator
+from weights import load_weights
+from model import build_model
+from safetensors.torch import save_file
+
+accelerator, model = Accelerator(), build_model(None)
+state = model.state_dict()
+removed = sorted(state)[0]
+del state[removed]
+save_file(state, "missing.safetensors")
+try:
+    load_weights(accelerator, model, Path("missing.safetensors"))
+    said = "nothing"
+except SystemExit as error:
+    said = str(error)
+print(json.dumps([removed, said]))
+"""
+    removed, said = call(project, script)
+    assert "Missing key" in said and removed in said
+
+
+def test_settings_are_saved_with_the_results_and_in_checkpoints(project: Path) -> None:
+    flags = ["--epochs", "1", "--limit-batches", "2", "--seed", "7", "--output-dir", "recorded"]
+    result = start(project, ["train.py", *flags], 1)
+    assert result.returncode == 0, result.stderr
+    [checkpoint] = saved(project, "recorded")
+    for folder in ("recorded", f"recorded/{checkpoint}"):
+        config = json.loads((project / folder / "config.json").read_text())
+        assert config["settings"]["seed"] == 7 and config["settings"]["limit_batches"] == 2
+        assert config["settings"]["learning_rate"] == 0.001, "those that were not given, too"
+        assert config["command"][1:] == flags
+        assert {"torch", "accelerate"} <= config["versions"].keys()
+        assert all(config["versions"].values())
+        assert config["settings"]["processes"] == 1
+
+
+@pytest.fixture(scope="module")
+def done(project: Path) -> str:
+    """The folder of a run that can be resumed."""
+    [run] = run_all(project, {**SHORT, "epochs": 1, "output_dir": "done"})
+    assert run["status"] == 0
+    return "done"
+
+
+def test_a_resume_names_the_settings_that_differ(project: Path, done: str) -> None:
+    changes = {"max_grad_norm": 0.5, "epochs": 2, "log_every": 3}
+    settings = {**SHORT, **changes, "output_dir": "other", "resume": f"{done}/checkpoint_00000003"}
+    [run] = run_all(project, settings)
+    assert run["status"] == 0
+    named = [line for line in run["out"].splitlines() if "when the checkpoint was saved" in line]
+    assert sorted(named) == [
+        "epochs is 2, and was 1 when the checkpoint was saved",
+        "log_every is 3, and was 1 when the checkpoint was saved",
+        "max_grad_norm is 0.5, and was 1.0 when the checkpoint was saved",
+    ]
+
+
+def test_a_resume_into_the_folder_of_another_run_is_refused(project: Path, done: str) -> None:
+    full = {**SHORT, "limit_batches": 0, "max_steps": 3, "output_dir": "finished"}
+    [other] = run_all(project, full)
+    assert other["status"] == 0
+    names = ("metrics.jsonl", "best.safetensors", "config.json")
+    before = [(project / "finished" / name).read_bytes() for name in names]
+    resumed = {**SHORT, "output_dir": "finished", "resume": f"{done}/checkpoint_00000003"}
+    [run] = run_all(project, resumed)
+    assert run["status"].endswith(": choose another --output-dir."), run
+    assert [(project / "finished" / name).read_bytes() for name in names] == before
+
+
+def test_a_copy_with_a_name_of_its_own_is_no_checkpoint(project: Path, done: str) -> None:
+    """It is not taken for the newest, and not deleted among the oldest."""
+    shutil.copytree(project / done, project / "copied")
+    own = project / "copied/checkpoint_original"
+    shutil.copytree(project / "copied/checkpoint_00000003", own)
+    settings = {**SHORT, "output_dir": "copied", "resume": "newest", "keep_checkpoints": 1}
+    [run] = run_all(project, settings)
+    assert "resumed from copied/checkpoint_00000003 at step 3" in run["out"]
+    assert saved(project, "copied") == ["checkpoint_00000006"] and own.is_dir()
+    assert "moved to" not in run["out"]
+
+
+def test_flags_of_a_resumed_run_are_those_that_are_given(project: Path, done: str) -> None:
+    """parse_config() with arguments of its own does not look at those of the script."""
+    code = "from config import parse_config; "
+    code += f"given = ['--resume', '--epochs', '5', '--output-dir', '{done}']; "
+    code += "config = parse_config('', given); print(config.epochs, config.resume)"
+    result = run_python(project, ["-c", code, "--epochs", "7"])
+    assert result.stdout == f"5 {done}/checkpoint_00000003\n", result.stderr
+
+
+def test_a_resume_refuses_what_changes_the_batches(project: Path, done: str) -> None:
+    changes = {"limit_batches": 2, "batch_size": 8, "seed": 1, "weight_decay": 0.5}
+    changes |= {"learning_rate": 0.1}
+    runs = [{**SHORT, name: value} for name, value in changes.items()]
+    same = {"output_dir": done, "resume": "newest"}
+    for name, run in zip(changes, run_all(project, *({**r, **same} for r in runs)), strict=True):
+        old = {**SHORT, "seed": 0, "weight_decay": 0.01, "learning_rate": 0.001}[name]
+        said = f"{name} was {old}, not {changes[name]}, and can't change: "
+        assert said in run["status"]
+        assert steps(run) == []
+
+
+def test_a_resumed_run_stays_in_the_folder_of_its_checkpoint(project: Path, done: str) -> None:
+    """The newest of a folder, or one that is named; unless a flag names another folder."""
+    code = "import json; from config import parse_config; found = []\n"
+    code += f"for given in (['{done}'], ['{done}/checkpoint_00000003', '--output-dir', 'b']):\n"
+    code += "    config = parse_config('', ['--resume', *given])\n"
+    code += "    found.append([config.resume, str(config.output_dir)])\n"
+    code += "print(json.dumps(found))"
+    path = f"{done}/checkpoint_00000003"
+    assert call(project, code) == [[path, done], [path, "b"]]
+
+
+OTHER_DATA = """
+count = train.count_steps
+
+def count_more(*given):
+    batches, steps = count(*given)
+    return batches + 1, steps
+
+train.count_steps = count_more
+print(json.dumps(run(**json.loads(sys.argv[1]))["status"]))
+"""
+
+
+def test_a_resume_with_other_data_is_refused(project: Path, done: str) -> None:
+    """Their batches would differ from those of the run."""
+    settings = {**SHORT, "output_dir": done, "resume": "newest"}
+    said = call(project, RUNS + OTHER_DATA, json.dumps(settings))
+    assert said == "An epoch had 3 batches, and now has 4: start a new run."
+
+
+OTHER_DISK = """
+from accelerate import Accelerator
+
+save_state = Accelerator.save_state
+
+def save_elsewhere(accelerator, folder, **more):
+    save_state(accelerator, folder, **more)
+    (Path(folder) / "random_states_0.pkl").unlink()
+
+Accelerator.save_state = save_elsewhere
+print(json.dumps(run(**json.loads(sys.argv[1]))["status"]))
+"""
+
+
+def test_processes_without_a_common_disk_are_told_so(tmp_path: Path) -> None:
+    """When the first checkpoint is saved, and not when it is needed."""
+    given: dict[str, Value] = {"hardware.launcher": "torchrun", "hardware.num_processes": 2}
+    project = write_files(tmp_path / "project", render(given))
+    settings = {**SHORT, "epochs": 1, "output_dir": "apart"}
+    said = call(project, RUNS + OTHER_DISK, json.dumps(settings))
+    assert said == "apart must be on a disk that all processes share."
+    assert saved(project, "apart") == []
+
+
+# What goes wrong while a checkpoint is saved or loaded, and how the run ends
+FAULTS = """
+import errno
+import torch
+import torch.distributed
+from accelerate import Accelerator
+
+KINDS = {
+    "out of memory": torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
+    "lost connection": torch.distributed.DistNetworkError("Connection was lost"),
+    "lost connection of a backend": torch.distributed.DistBackendError("NCCL error"),
+    "lost connection of gloo": RuntimeError("[gloo/transport/tcp/pair.cc:534] Connection closed"),
+    "refused connection": ConnectionResetError(errno.ECONNRESET, "Connection reset by peer"),
+    "a full disk": OSError(errno.ENOSPC, "No space left on device"),
+    "a full disk in torch.save": RuntimeError(
+        "[enforce fail at inline_container.cc:626] . PytorchStreamWriter failed writing file"
+    ),
+}
+where, settings = sys.argv[1], json.loads(sys.argv[2])
+found = {}
+for name, error in KINDS.items():
+    def fail(*given, error=error, **more):
+        raise error
+    setattr(Accelerator, where, fail)
+    if where == "save_state":  # best.safetensors of the last one is there
+        settings["output_dir"] += "+"
+    found[name] = run(**settings)["status"]
+print(json.dumps(found))
+"""
+RAISED = {
+    "out of memory": "OutOfMemoryError",
+    "lost connection": "DistNetworkError",
+    "lost connection of a backend": "DistBackendError",
+    "lost connection of gloo": "RuntimeError",
+    "refused connection": "ConnectionResetError",
+    "a full disk": "OSError",
+    "a full disk in torch.save": "RuntimeError",
+}
+
+
+@pytest.fixture(scope="module")
+def faults(project: Path, done: str) -> dict[tuple[str, str], str]:
+    """How a run ends, by what went wrong, while it saved or loaded a checkpoint."""
+    save = {**SHORT, "epochs": 1, "output_dir": "faults"}
+    load = {**SHORT, "output_dir": done, "resume": "newest"}
+    found = {}
+    for where, settings in {"save_state": save, "load_state": load}.items():
+        ends = call(project, RUNS + FAULTS, where, json.dumps(settings))
+        found.update({(where, name): status for name, status in ends.items()})
+    return found
+
+
+@pytest.mark.parametrize("where", ["save_state", "load_state"])
+@pytest.mark.parametrize("fault", RAISED)
+def test_a_fault_is_raised_as_it_is(
+    fault: str, where: str, faults: dict[tuple[str, str], str]
+) -> None:
+    """Nothing is taken for a full disk, or for a checkpoint that does not fit."""
+    assert faults[where, fault] == RAISED[fault]
+
+
+FULL = """
+import resource
+
+sizes = json.loads(sys.argv[1])
+ends = []
+for size in sizes:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+    ends.append(run(**json.loads(sys.argv[2]))["status"])
+print(json.dumps(ends))
+"""
+
+
+def test_a_full_disk_leaves_no_half_of_a_checkpoint(project: Path) -> None:
+    """No file may become larger: first not the weights, then not the state of the optimizer."""
+    settings = {**SHORT, "epochs": 1, "output_dir": "full", "checkpoint_unit": "steps"}
+    settings["checkpoint_every"] = 1
+    ends = call(project, RUNS + FULL, json.dumps([50_000, 200_000]), json.dumps(settings))
+    assert len(ends) == 2 and all(isinstance(error, str) for error in ends)
+    assert saved(project, "full") == []
+
+
+# --- what is not worth the end of a run ----------------------------------------------------------
+
+CURVES = """
+from matplotlib.figure import Figure
+
+def fail(*given):
+    raise ValueError("no canvas")
+
+Figure.savefig = fail
+print(json.dumps(run(**json.loads(sys.argv[1]))))
+"""
+
+
+def test_curves_that_fail_do_not_end_a_run(other_project: Path) -> None:
+    run = call(other_project, RUNS + CURVES, json.dumps({**BRIEF, "output_dir": "curves"}))
+    assert run["status"] == 0 and "done | " in run["out"]
+    assert "was not drawn" in run["out"] and "no canvas" in run["out"]
+    assert weights(other_project, "curves")
+    assert not (other_project / "curves/curves.png").exists()
+
+
+# --- signals -------------------------------------------------------------------------------------
+
+INTERRUPTED = """
+import os, runpy, signal, sys
+from metrics import Progress
+
+def interrupt(progress, number):
+    vars(progress)["step"] = number
+    if number == step + 1:
+        os.kill(os.getpid(), signal.SIGINT)
+
+Progress.step = property(lambda progress: vars(progress).get("step", 0), interrupt)
+step = int(sys.argv.pop(1))
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.argv[0] = "train.py"
+runpy.run_path("train.py", run_name="__main__")
+"""
+
+
+def interrupt(project: Path, step: int, folder: str) -> subprocess.CompletedProcess[str]:
+    flags = ["--limit-batches", "4", "--output-dir", folder]
+    flags += ["--checkpoint-unit", "steps", "--checkpoint-every", "2"]
+    return run_python(project, ["-c", INTERRUPTED, str(step), *flags], timeout=120)
+
+
+def test_an_interrupted_run_says_what_is_saved(project: Path) -> None:
+    """Ctrl-C without the feature preemption."""
+    result = interrupt(project, 3, "interrupted")
+    assert result.returncode == 130
+    assert result.stdout.endswith("Interrupted. Saved: interrupted/checkpoint_00000002\n")
+    early = interrupt(project, 1, "early")
+    assert early.returncode == 130
+    assert early.stdout.endswith("Interrupted. Saved: nothing\n")
+
+
+VOTES = """
+import os
+from accelerate import Accelerator
+
+reduce, votes = Accelerator.reduce, []
+
+def count(self, tensor, *given, **more):
+    votes.append(tensor.shape == ())
+    return reduce(self, tensor, *given, **more)
+
+Accelerator.reduce = count
+found = run(**json.loads(sys.argv[1]))
+if os.environ["RANK"] == "0":
+    Path("votes.json").write_text(json.dumps([found["status"], sum(votes), len(votes)]))
+"""
+
+
+def test_processes_ask_each_other_for_signals_only_where_they_log(other_project: Path) -> None:
+    """A reduction at each step would make each of them wait for the other."""
+    (other_project / "votes.py").write_text(RUNS + VOTES)
+    settings = {"epochs": 1, "limit_batches": 12, "batch_size": 16, "log_every": 4}
+    settings |= {"checkpoint_every": 0, "output_dir": "runs/votes"}
+    result = start(other_project, ["votes.py", json.dumps(settings)], 2)
+    assert result.returncode == 0, result.stderr
+    status, votes, reductions = json.loads((other_project / "votes.json").read_text())
+    assert status == 0
+    # after steps 4 and 8, and after the epoch; step 12 is the last
+    assert votes == 3
+    assert reductions <= votes + 5, "and the loss is read where it is logged, and at the end"
