@@ -298,8 +298,13 @@ def read_about(component: Task | Feature) -> str:
 
 
 def line_of(manifest: Path, text: str) -> int:
-    """The number of the first line of a manifest that contains `text`, else 1."""
-    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
-        if text in line:
-            return number
+    """The number of the first line of a manifest that contains `text`, else 1.
+
+    Of a key that is written in parts, such as `epochs` below `[defaults.training]`, the last one.
+    """
+    lines = manifest.read_text(encoding="utf-8").splitlines()
+    for part in (text, text.rpartition(".")[2]):
+        for number, line in enumerate(lines, start=1):
+            if part and part in line:
+                return number
     return 1
