@@ -17,7 +17,7 @@ from pathlib import Path
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 
-MANIFEST = '''title = "{title}"
+MANIFEST = """title = "{title}"
 help = "says in one line what it does"
 default = false
 needs = ["one_optimizer"]  # the traits of tasks that it goes with, listed in templates/README.md
@@ -28,7 +28,7 @@ default = 10
 minimum = 1
 question = "Every how many steps?"
 comment = "steps between two calls"
-'''
+"""
 CODE = """#: slot after_count
 if progress.step % config.{name}_every == 0:
     log(f"step {{progress.step}} | {name}")

@@ -45,7 +45,7 @@ def test_what_is_written_by_hand_is_kept(templates: Path) -> None:
     ema = load_catalog(templates).features["ema"]
     assert "\n\nBy hand. When to use it: if the loss" in read_about(ema)
     page.write_text(page.read_text().replace(MARK, ""))
-    with pytest.raises(TemplateError, match="README.md:1: a line is missing"):
+    with pytest.raises(TemplateError, match="a line is missing, below what is"):
         read_about(ema)
     page.unlink()
     assert read_about(ema) == ""

@@ -55,7 +55,8 @@ def load_catalog(root: Path | None = None) -> Catalog:
         ],
     }
     words, common = root / "traits.toml", root / "tasks" / "options.toml"
-    manifests = [base, hardware, words, common, *(path for paths in kinds.values() for path in paths)]
+    manifests = [base, hardware, words, common]
+    manifests += [path for paths in kinds.values() for path in paths]
     tables, texts = _parse(manifests)
 
     def read(kind: type[Kind]) -> dict[str, Kind]:

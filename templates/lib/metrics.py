@@ -1,5 +1,5 @@
 #: into metrics.py at classes
-"""Counts of classes, and of targets."""
+"""Metrics of classes."""
 
 import torch
 from torch import Tensor

@@ -5,7 +5,7 @@ import re
 from jinja2 import TemplateError
 
 from lib.conversations import Messages, check_keys
-from lib.models import find_end
+from lib.ends import find_end
 from metrics import IGNORED
 from model import build_tokenizer
 

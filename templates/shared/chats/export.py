@@ -3,7 +3,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from data import encode_prompt, find_ends, load_tokenizer
 from generation import generate
-from lib.models import set_ends
+from lib.ends import set_ends
 
 #: slot before_saved
 tokenizer = load_tokenizer(config)

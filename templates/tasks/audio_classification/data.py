@@ -50,7 +50,7 @@ from typing import NamedTuple
 import torch.nn.functional as F
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
-from lib.csv_rows import read_csv
+from lib.cells import read_csv
 from lib.names import check_once, count_names
 from lib.folders import class_folders, find_split
 from lib.extractors import load_extractor

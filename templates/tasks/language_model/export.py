@@ -1,5 +1,5 @@
 #: when model=pretrained
-from lib.models import set_ends
+from lib.ends import set_ends
 
 #: slot before_saved
 set_ends(model.model, tokenizer, {tokenizer.eos_token_id})

@@ -20,7 +20,8 @@ from tensor_parallel import as_whole
 from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
-from lib.models import find_start, load
+from lib.ends import find_start
+from lib.models import load
 from lib.limits import check_limits
 
 #: slot model when model=gpt

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from lib.cells import parse_number, split_labels
-from lib.csv_rows import read_csv
+from lib.cells import parse_number, read_csv, split_labels
 from lib.names import check_once, count_names
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
