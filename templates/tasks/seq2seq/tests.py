@@ -134,8 +134,8 @@ def test_generated_texts_are_compared_as_a_whole(monkeypatch):
         monkeypatch.setattr(
             model, "write", lambda sources, left=left: [next(left) for _ in sources]
         )
-        collate = partial(collate_pairs, padding=tokenizer.padding)
-        batches = DataLoader(Pairs(texts, tokenizer), size, collate_fn=collate)
+        collate_fn = partial(collate_pairs, padding=tokenizer.padding)
+        batches = DataLoader(Pairs(texts, tokenizer), size, collate_fn=collate_fn)
         metrics = train.evaluate(accelerator, model, batches, "val")
         for name, value in summarize_texts(whole, 9).items():
             assert metrics[f"val_{name}"] == pytest.approx(value, rel=1e-5) and value > 0
