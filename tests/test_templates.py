@@ -475,7 +475,7 @@ def test_the_catalog_is_that_of_the_folders(templates: Path) -> None:
     catalog = load_catalog(templates)
     folders = {path.parent.name for path in templates.glob("*/*/feature.toml")}
     assert set(catalog.features) == folders and len(folders) >= 12
-    assert set(catalog.tasks) == {path.name for path in (templates / "tasks").iterdir()}
+    assert set(catalog.tasks) == {path.name for path in templates.glob("tasks/*/")}
     manifests = [path for path in templates.rglob("*.toml") if path.name != "pyproject.toml"]
     rows = sum(len(tomllib.loads(path.read_text()).get("options", {})) for path in manifests)
     assert rows == sum(len(component.options) for component in catalog.components) >= 20
