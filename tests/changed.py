@@ -104,6 +104,7 @@ def sources(answers: Answers) -> frozenset[str]:
     catalog, given = load_catalog(), dict(answers)
     components = active_components(catalog, given)
     paths = {one.manifest for one in components if one.manifest.is_file()}
+    paths.add(catalog.root / "tasks" / "options.toml")
     for rows in find_sources(Situation(catalog, given), components).values():
         paths |= {source.template.path for source in rows}
     return frozenset(path.relative_to(REPOSITORY).as_posix() for path in paths)

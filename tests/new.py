@@ -17,11 +17,8 @@ from pathlib import Path
 
 from support.paths import TEMPLATES
 
-MANIFEST = '''title = "{title}"
+MANIFEST = """title = "{title}"
 help = "says in one line what it does"
-about = """
-What it does and how. When to use it: ... Cost: ... Source: ...
-"""
 default = false
 needs = ["one_optimizer"]  # the traits of tasks that it goes with, listed in templates/README.md
 
@@ -31,7 +28,7 @@ default = 10
 minimum = 1
 question = "Every how many steps?"
 comment = "steps between two calls"
-'''
+"""
 CODE = """#: slot after_count
 if progress.step % config.{name}_every == 0:
     log(f"step {{progress.step}} | {name}")
@@ -129,6 +126,9 @@ def main(arguments: list[str]) -> None:
     }[given.kind]
     print(f"\nTry it: scaffold new trial --yes {setting}, then train it in trial/.")
     print("Then write the pages and the examples again: tests/pages.py, tests/examples.py.")
+    if given.kind != "dataset":
+        page = f"templates/{given.kind}s/{given.name}/README.md"
+        print(f"Say in {page}, above the mark, what it does, when to use it, and what it costs.")
 
 
 if __name__ == "__main__":

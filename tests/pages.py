@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from scaffold.answers.catalog import Catalog
+from scaffold.answers.catalog import MARK, Catalog
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import Answers, resolve
 from scaffold.render.check import read_all
@@ -17,10 +17,12 @@ COMMAND = "python tests/pages.py"
 
 
 def pages() -> dict[str, str]:
-    """The text of each page, by its path below the templates."""
+    """The text of each page, by its path below the templates: what is above the mark is kept."""
     catalog = load_catalog()
     components = [*catalog.tasks.values(), *catalog.features.values()]
-    found = {page_path(component): write_page(catalog, component) for component in components}
+    found = {
+        page_path(component): write_page(catalog, component, mark=MARK) for component in components
+    }
     return {"FEATURES.md": write_index(catalog), README: write_readme(catalog), **found}
 
 

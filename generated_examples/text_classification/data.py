@@ -14,6 +14,7 @@ from torch.utils.data import DataLoader, random_split
 from transformers import PreTrainedTokenizerBase, RobertaTokenizer
 
 Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
+Sample = tuple[tuple[str, ...], int]  # the same with a label, an index into the names
 
 
 PACKAGES = [
@@ -71,14 +72,14 @@ def train_tokenizer(texts: tuple[str, ...]) -> PreTrainedTokenizerBase:
     return tokenizer.train_new_from_iterator(texts, vocab_size=4096, show_progress=False)
 
 
-def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
+def build_datasets(config) -> list[list[Sample]]:
     """Training, validation and test data: the text of each sample, or a pair, and its label."""
     labels = {name: label for label, name in enumerate(class_names(config))}
     return [[(texts, labels[name]) for texts, name in part] for part in load_texts(config)]
 
 
 def collate(
-    rows: list[tuple[tuple[str, ...], int]], tokenizer: PreTrainedTokenizerBase, max_length: int
+    rows: list[Sample], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
     """A batch of texts, padded to the longest, and their labels."""
     texts, labels = zip(*rows, strict=True)

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from scaffold.errors import TemplateError
+
 Value = bool | int | float | str
 
 
@@ -122,7 +124,6 @@ class Component:
     manifest: Path
     title: str
     help: str
-    about: str = ""  # one screen: what it does, when to take it, what it costs
     options: tuple[Option, ...] = ()
     dependencies: tuple[str, ...] = ()
     # by trait, by task, or by loop
@@ -277,9 +278,33 @@ class Catalog:
         return (*usual, *(table for table in own if table not in (*usual, "training")), "training")
 
 
+PAGE = "README.md"  # of a task or a feature
+MARK = "<!-- below: from the manifest, by python tests/pages.py -->"
+
+
+def read_about(component: Task | Feature) -> str:
+    """What its page says in one screen: what it does, when to take it, what it costs.
+
+    On the page, this stands below the title and the line of help, and above the mark. Raises
+    TemplateError for a page without the mark.
+    """
+    page = component.folder / PAGE
+    if not page.is_file():
+        return ""
+    text, mark, _ = page.read_text(encoding="utf-8").partition(MARK)
+    if not mark:
+        raise TemplateError(page, 1, f"a line is missing, below what is written by hand: {MARK}")
+    return "".join(text.split("\n\n", 2)[2:]).strip()
+
+
 def line_of(manifest: Path, text: str) -> int:
-    """The number of the first line of a manifest that contains `text`, else 1."""
-    for number, line in enumerate(manifest.read_text(encoding="utf-8").splitlines(), start=1):
-        if text in line:
-            return number
+    """The number of the first line of a manifest that contains `text`, else 1.
+
+    Of a key that is written in parts, such as `epochs` below `[defaults.training]`, the last one.
+    """
+    lines = manifest.read_text(encoding="utf-8").splitlines()
+    for part in (text, text.rpartition(".")[2]):
+        for number, line in enumerate(lines, start=1):
+            if part and part in line:
+                return number
     return 1

@@ -13,7 +13,7 @@ from scaffold.answers.catalog import (
     Value,
     line_of,
 )
-from scaffold.answers.data import KINDS
+from scaffold.answers.data import COLUMNS, KINDS
 from scaffold.errors import TemplateError
 
 Fault = tuple[str, str]  # a text on the line that is wrong, and the message
@@ -46,11 +46,13 @@ def _faults(catalog: Catalog, component: Component) -> Iterator[Fault]:
 
 def _option_faults(catalog: Catalog, option: Option) -> Iterator[Fault]:
     place = f"option {option.name!r}"
-    if option.path not in ("", *KINDS):
-        yield (
-            f'path = "{option.path}"',
-            f"{place}: path can't be {option.path!r}: it is one of {', '.join(KINDS)}",
-        )
+    for name, value, known in (
+        ("path", option.path, KINDS),
+        ("column", option.column, COLUMNS),
+    ):
+        if value and value not in known:
+            message = f"{place}: {name} can't be {value!r}: it is one of {', '.join(known)}"
+            yield f'{name} = "{value}"', message
     if option.default_from:
         yield from _keys(catalog, [option.default_from], f"{place}: default_from")
     for key, condition in option.when.items():
@@ -70,7 +72,7 @@ def _choice_faults(catalog: Catalog, choice: Choice, place: str) -> Iterator[Fau
 def _keys(catalog: Catalog, keys: Iterable[str], place: str) -> Iterator[Fault]:
     for key in keys:
         if key not in catalog.settings:
-            yield key.rpartition(".")[2], f"{place}: there is no setting {key!r}"
+            yield key, f"{place}: there is no setting {key!r}"
 
 
 def _settings(

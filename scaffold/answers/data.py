@@ -525,4 +525,5 @@ READERS: Mapping[str, Callable[[Place], Finding]] = {
     "classes": lambda place: _look_at_files("classes", place.name, place.path, place.is_split),
     "sounds": _look_at_sounds,
 }
-KINDS = (*READERS, HUB)
+KINDS = (*READERS, HUB)  # of paths
+COLUMNS = ("classes", "lists", "numbers", "several", "names")  # what a column of rows may hold

@@ -144,7 +144,7 @@ def _sharding_faults(
         yield from _fsdp_faults(answers, traits)
         yield from _normalization_faults(answers, traits)
     else:
-        yield from _deepspeed_faults(answers)
+        yield from _deepspeed_faults(answers, traits)
     if sharding == "fsdp" and answers["parallelism.enabled"]:
         yield from _parallelism_faults(answers)
 
@@ -163,7 +163,7 @@ def _fsdp_faults(answers: dict[str, Value], traits: Collection[str]) -> Iterator
             "with false, the optimizer does not have the weights of the prepared model and would "
             "train nothing: use true.",
         )
-    if policy == "SIZE_BASED_WRAP" and answers["project.task"] == "language_model":
+    if policy == "SIZE_BASED_WRAP" and "tied" in traits:
         yield (
             "fsdp.auto_wrap_policy",
             "SIZE_BASED_WRAP wraps the embedding on its own, but the logits use its weights too: "
@@ -204,10 +204,11 @@ def _fsdp_faults(answers: dict[str, Value], traits: Collection[str]) -> Iterator
         )
 
 
-def _deepspeed_faults(answers: dict[str, Value]) -> Iterator[tuple[str, str]]:
+def _deepspeed_faults(
+    answers: dict[str, Value], traits: Collection[str]
+) -> Iterator[tuple[str, str]]:
     stage, file = answers["deepspeed.zero_stage"], answers["deepspeed.config_file"]
-    gpt = answers["project.task"] == "language_model" and answers["language_model.model"] == "gpt"
-    if stage == 3 and not file and gpt:
+    if stage == 3 and not file and "tied" in traits and "transformers" not in traits:
         yield (
             "deepspeed.zero_stage",
             "DeepSpeed stage 3 trains this model but can't resume it: use 1 or 2, or "

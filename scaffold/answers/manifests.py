@@ -54,25 +54,28 @@ def load_catalog(root: Path | None = None) -> Catalog:
             *sorted(root.glob("hardware/*/feature.toml")),
         ],
     }
-    words = root / "traits.toml"
-    manifests = [base, hardware, words, *(path for paths in kinds.values() for path in paths)]
+    words, common = root / "traits.toml", root / "tasks" / "options.toml"
+    manifests = [base, hardware, words, common]
+    manifests += [path for paths in kinds.values() for path in paths]
     tables, texts = _parse(manifests)
 
     def read(kind: type[Kind]) -> dict[str, Kind]:
-        return {path.parent.name: _read(kind, path, tables[path]) for path in kinds[kind]}
+        usual = tables[common] if kind is Task else {}
+        return {p.parent.name: _read(kind, p, tables[p], usual=usual) for p in kinds[kind]}
 
     tasks, features = read(Task), read(Feature)
     traits = dict(_traits(words, tables[words]))
+    _check_common(common, tables[common], tasks.values())
     for task in tasks.values():
         _check_traits(task, task.can_have, traits)
     for feature in features.values():
         _check_traits(feature, feature.needs, traits)
-    common = _read(Component, base, tables[base], tasks.values())
-    others = {*tasks, *(choice.value for choice in common.option("loop").choices)}
+    shared = _read(Component, base, tables[base], tasks.values())
+    others = {*tasks, *(choice.value for choice in shared.option("loop").choices)}
     for part in (*tasks.values(), *features.values()):
         _check_traits(part, part.dependencies_for.keys() - others, traits)
     catalog = Catalog(
-        base=common,
+        base=shared,
         hardware=_read(Component, hardware, tables[hardware]),
         shared=tuple(
             Shared(folder.name, folder, folder / "README.md", folder.name, "")
@@ -114,6 +117,19 @@ def _check_traits(component: Component, names: Iterable[str], traits: Mapping[st
         if name not in traits:
             line = line_of(component.manifest, f'"{name}"')
             raise TemplateError(component.manifest, line, f"there is no trait {name!r}")
+
+
+def _check_common(
+    manifest: Path, rows: Mapping[str, Mapping[str, Any]], tasks: Iterable[Task]
+) -> None:
+    """Check the settings that several tasks have."""
+    used = {option.name for task in tasks for option in task.options}
+    for name, row in rows.items():
+        line = line_of(manifest, f"[{name}]")
+        if name not in used:
+            raise TemplateError(manifest, line, f"no task has an option {name!r}")
+        for unknown in sorted(row.keys() - _OPTION_FIELDS):
+            raise TemplateError(manifest, line, f"option {name!r}: unknown field {unknown!r}")
 
 
 def _order(features: Mapping[str, Feature]) -> list[str]:
@@ -184,9 +200,13 @@ _TUPLES_BY_NAME = ("dependencies_for", "excludes")
 
 
 def _read(
-    kind: type[Kind], manifest: Path, data: dict[str, Any], tasks: Iterable[Task] = ()
+    kind: type[Kind],
+    manifest: Path,
+    data: dict[str, Any],
+    tasks: Iterable[Task] = (),
+    usual: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Kind:
-    """A component. `data` is what its manifest says."""
+    """A component. `data` is what its manifest says, `usual` what options are if it does not."""
     name = manifest.parent.name
     given: dict[str, Any] = {"name": name, "folder": manifest.parent, "manifest": manifest}
     known = {row.name for row in fields(kind)} - given.keys() - {"reasons", "values"}
@@ -208,7 +228,7 @@ def _read(
         given["reasons"] = _reasons(data)
     if kind is Task:
         given["values"] = {**data, **data.get("words", {})}
-    read_options = _Options(manifest, kind, tuple(tasks))
+    read_options = _Options(manifest, kind, tuple(tasks), usual or {})
     given |= {field: _value(field, data[field], read_options) for field in known & data.keys()}
     return kind(**given)
 
@@ -217,8 +237,6 @@ def _value(field: str, value: Any, read_options: "_Options") -> Any:
     """What a row of a manifest becomes."""
     if field == "options":
         return tuple(read_options.read(name, dict(row)) for name, row in value.items())
-    if field == "about":
-        return value.strip()
     if field in _TUPLES:
         return tuple(value)
     if field in _TUPLES_BY_NAME:
@@ -247,8 +265,14 @@ def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
 class _Options:
     """Reads the options of a manifest."""
 
-    def __init__(self, manifest: Path, kind: type[Component], tasks: tuple[Task, ...]) -> None:
-        self.manifest, self.kind, self.tasks = manifest, kind, tasks
+    def __init__(
+        self,
+        manifest: Path,
+        kind: type[Component],
+        tasks: tuple[Task, ...],
+        usual: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        self.manifest, self.kind, self.tasks, self.usual = manifest, kind, tasks, usual
         name = manifest.parent.name
         self.table = {Feature: f"features.{name}", Task: name}.get(kind, "")
 
@@ -259,6 +283,7 @@ class _Options:
             line = line_of(self.manifest, f"[options.{name}]")
             return TemplateError(self.manifest, line, f"option {name!r}: {message}")
 
+        row = _with_usual(self.usual.get(name, {}), row)
         self._check(row, fault)
         _fill_in(row)
         choices = tuple(_choice(choice) for choice in _like_others(row.pop("choices", ()), fault))
@@ -280,8 +305,7 @@ class _Options:
         )
 
     def _check(self, row: dict[str, Any], fault: Callable[[str], TemplateError]) -> None:
-        known = {one.name for one in fields(Option)} - {"key", "named", "task", "feature"}
-        for unknown in sorted(row.keys() - known - {"table", "field"}):
+        for unknown in sorted(row.keys() - _OPTION_FIELDS):
             raise fault(f"unknown field {unknown!r}")
         if "table" not in row and not self.table:
             raise fault("the field 'table' is missing")
@@ -290,6 +314,19 @@ class _Options:
         for needed in ("default", "comment"):
             if needed not in row:
                 raise fault(f"the field {needed!r} is missing")
+
+
+_OPTION_FIELDS = {one.name for one in fields(Option)} | {"table", "field"}
+_OPTION_FIELDS -= {"key", "named", "task", "feature"}
+
+
+def _with_usual(usual: Mapping[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """An option, with what it does not say itself; of its choices, too."""
+    known = {choice["value"]: choice for choice in usual.get("choices", ())}
+    found = {**usual, **row}
+    if "choices" in row:
+        found["choices"] = [_merged(known.get(one["value"], {}), one) for one in row["choices"]]
+    return found
 
 
 def _fill_in(row: dict[str, Any]) -> None:

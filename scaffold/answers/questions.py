@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from scaffold.answers import hardware
-from scaffold.answers.catalog import Catalog, Choice, Feature, Option, Value
+from scaffold.answers.catalog import Catalog, Choice, Feature, Option, Value, read_about
 from scaffold.answers.check import check, parse_text
 from scaffold.answers.data import Finding
 from scaffold.answers.resolve import Answers, applies, fits, is_on, resolve
@@ -308,7 +308,7 @@ def _feature_question(features: list[Feature], defaults: Answers) -> Question:
         parse=lambda typed: {feature.switch_key: feature.name in typed for feature in features},
         choices=tuple(Choice(feature.name, feature.help) for feature in features),
         descriptions={
-            feature.name: " ".join(f"{feature.title} {feature.about}".split())
+            feature.name: " ".join(f"{feature.title} {read_about(feature)}".split())
             for feature in features
         },
     )

@@ -2,25 +2,37 @@
 
 from collections.abc import Iterable, Iterator
 
-from scaffold.answers.catalog import Catalog, Component, Feature, Option, Task, as_typed
+from scaffold.answers.catalog import (
+    PAGE,
+    Catalog,
+    Component,
+    Feature,
+    Option,
+    Task,
+    as_typed,
+    read_about,
+)
 from scaffold.answers.check import allowed_numbers
 from scaffold.answers.recipes import Recipe, tasks_served
 from scaffold.answers.resolve import answers_for, can_fit
 from scaffold.answers.settings import toml_literal
 
 
-def write_page(catalog: Catalog, component: Task | Feature, tasks: bool = False) -> str:
+def write_page(
+    catalog: Catalog, component: Task | Feature, tasks: bool = False, mark: str = ""
+) -> str:
     """Markdown: what a task or a feature is, when to take it, and its settings.
 
     With `tasks`, the page of a feature names those that it works with. The pages in the repository
-    name what a task must have instead: another task changes none of them.
+    name what a task must have instead: another task changes none of them. In these, `mark` stands
+    below what is written by hand.
     """
     if isinstance(component, Task):
         facts = [*_task_facts(catalog, component)]
     else:
         facts = [*_feature_facts(catalog, component)]
         facts += _fitting_tasks(catalog, component) if tasks else ()
-    parts = [f"# {component.title}", _sentence(component.help), component.about]
+    parts = [f"# {component.title}", _sentence(component.help), read_about(component), mark]
     parts += ["\n".join(f"- {fact}" for fact in facts)]
     parts += _settings(catalog, component)
     if isinstance(component, Task) and "command" in component.values:
@@ -120,7 +132,7 @@ def write_index(catalog: Catalog) -> str:
 
 def page_path(component: Component) -> str:
     """Where the page of a component is, below the templates."""
-    return (component.folder / "README.md").relative_to(component.folder.parents[1]).as_posix()
+    return (component.folder / PAGE).relative_to(component.folder.parents[1]).as_posix()
 
 
 def _sentence(text: str) -> str:

@@ -82,13 +82,22 @@ def fill(lines: Sequence[Line], context: Mapping[str, Any]) -> str:
     except jinja2.TemplateSyntaxError as error:
         raise asked[error.lineno - 1].error(error.message or "is not valid Jinja") from None
     except jinja2.UndefinedError as error:
-        raise asked[_template_line(error) - 1].error(str(error)) from None
+        line = asked[_template_line(error) - 1]
+        raise line.error(_missing(str(error), line, context)) from None
     if len(asked) == len(lines):
         return filled
     rows = [line.text for line in lines]
     for place, row in zip(places, filled.split("\n")[:-1], strict=True):
         rows[place] = row
     return "".join(f"{row}\n" for row in rows)
+
+
+def _missing(message: str, line: Line, context: Mapping[str, Any]) -> str:
+    """What is not there, and whose manifest has to say it."""
+    found = re.search(r"has no attribute '(\w+)'", message)
+    if found and f"task.{found[1]}" in line.text and "told_by" in context:
+        return f"the task has no {found[1]!r}: {context['told_by']} must say it"
+    return message
 
 
 def _join(lines: Sequence[Line]) -> str:

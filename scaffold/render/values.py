@@ -43,6 +43,7 @@ def build_context(
         "sign": "" if values["higher_is_better"] else "-",
         "unpack": "" if values["batch"] == "batch" else f"{values['batch']} = batch",
     }
+    context["told_by"] = _who_tells(catalog, answers)
     context["data_paths"] = [
         answers[option.key]
         for option in catalog.tasks[str(answers["project.task"])].options
@@ -67,6 +68,14 @@ def build_context(
     packages = {re.split("[^A-Za-z0-9_.-]", row)[0]: row for row in rows}
     context["dependencies"] = sorted(packages.values())
     return context
+
+
+def _who_tells(catalog: Catalog, answers: Mapping[str, Value]) -> str:
+    """Where the values of the task come from: for messages."""
+    task = catalog.tasks[str(answers["project.task"])]
+    made = [option for option in task.options if option.choices]
+    choices = [f"{o.name}={answers[o.key]}" for o in made if applies(catalog, o, answers)]
+    return " or ".join([str(task.manifest), *(f"its choice {choice}" for choice in choices)])
 
 
 def keys_of_fields(

@@ -1,3 +1,9 @@
+#: file when loop=complete
+"""Objects that the loop calls during training. Each keeps its own state."""
+
+#: slot classes
+#: end file
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -4,7 +4,7 @@
 import random
 from collections.abc import Sequence
 
-from lib.tokens import IGNORED
+from lib.metrics import IGNORED
 from torch import Tensor
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lib.folders import find_split, read_text
 from lib.images import image_size
-from lib.once import check_once
+from lib.names import check_once
 
 
 def find_part(config, name: str) -> Path | None:

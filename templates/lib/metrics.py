@@ -2,6 +2,7 @@
 """Metrics of classes."""
 
 import torch
+from torch import Tensor
 
 
 def confusion_matrix(predictions: torch.Tensor, labels: torch.Tensor, classes: int) -> torch.Tensor:
@@ -26,3 +27,11 @@ def classification_scores(confusion: torch.Tensor) -> dict[str, float]:
         "f1": float((2 * hits[occurs] / (true + predicted)[occurs]).mean()),
         "matthews": float(covariance / spread) if spread else 0.0,
     }
+
+
+IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by default
+
+
+def count_tokens(targets: Tensor) -> Tensor:
+    """The number of targets of each sample that count, shape (batch,)."""
+    return (targets != IGNORED).sum(dim=1)

@@ -1,10 +1,18 @@
 #: into data.py at datasets
-"""Names of classes, labels and tags, and how many samples each part has."""
+"""Names of classes, labels and tags, how often they occur, and files that a data set lists."""
 
 from collections import Counter
 from collections.abc import Iterable
+from pathlib import Path
 
 from accelerate import PartialState
+
+
+def count_names(names: Iterable[str], most: int = 20) -> str:
+    """Names and how often each occurs, the most frequent ones first: cat (12), dog (9)."""
+    counts = Counter(names).most_common()
+    shown = ", ".join(f"{name} ({count:,})" for name, count in counts[:most])
+    return shown + f" and {len(counts) - most:,} more" * (len(counts) > most)
 
 
 def check_names(names: list[str], trained: set[str], noun: str, apart: bool) -> None:
@@ -47,3 +55,12 @@ def describe_names(names: Iterable[str], noun: str, most: int = 10) -> str:
     counts = Counter(names).most_common()
     shown = ", ".join(f"{name} ({count:,})" for name, count in counts[:most])
     return f"{len(counts):,} {noun}: {shown}{', ...' if len(counts) > most else ''}"
+
+
+def check_once(placed: Iterable[tuple[str, Path]]) -> None:
+    """Raises SystemExit for a file in two places: it could be in the training and the test data."""
+    places: dict[Path, str] = {}
+    for place, path in placed:
+        first = places.setdefault(path.resolve(), place)
+        if first != place:
+            raise SystemExit(f"{place} has {path}, and so has {first}: keep one of them.")

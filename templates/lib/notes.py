@@ -1,5 +1,5 @@
 #: into data.py at row_readers
-"""What is said about data while they are read."""
+"""What is said about data while they are read, and other names for their columns."""
 
 import sys
 from collections.abc import Collection, Iterable
@@ -19,3 +19,17 @@ def note_ignored(source: str, names: Iterable[str], known: Collection[str]) -> N
     """Say which columns or keys of a file or a dataset are not read."""
     if ignored := [name for name in dict.fromkeys(names) if name not in known]:
         note(f"{source}: ignored: {', '.join(map(str, ignored))}")
+
+
+def rename_keys(rows: list[tuple[str, dict]], given: str) -> list[tuple[str, dict]]:
+    """Rows, each with its place, in which `question=prompt` renames question to prompt."""
+    pairs = [pair.split("=") for pair in given.split(",")] if given else []
+    if not all(len(pair) == 2 and all(pair) for pair in pairs):
+        raise SystemExit(f"--rename {given}: write it like this: question=prompt,reply=completion.")
+    names = dict(pairs)
+    for old, new in names.items():
+        if not any(old in row for _, row in rows):
+            raise SystemExit(f"--rename {given}: no row has {old!r}.")
+        if both := [place for place, row in rows if old in row and new in row and new not in names]:
+            raise SystemExit(f"{both[0]}: --rename {given}: it has {new!r}, too.")
+    return [(place, {names.get(name, name): row[name] for name in row}) for place, row in rows]

@@ -1,12 +1,12 @@
 #: into data.py at row_readers
-"""Tables with named columns."""
+"""Tables with named columns, in .csv and .tsv files."""
 
 import csv
+import re
 import zlib
 from collections.abc import Iterator
 
 from lib.json_lines import open_text
-from lib.tsv import read_style, unquote
 
 
 def read_table(path: str) -> Iterator[tuple[str, dict]]:
@@ -34,3 +34,19 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
         raise SystemExit(f"{path}, line {rows.reader.line_num} is not a table: {error}") from error
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
+
+
+def read_style(path: str) -> dict:
+    """How csv reads a file. If each line of a .tsv file is a row, quotation marks are text."""
+    if not re.search(r"\.tsv(\.(gz|bz2|xz|zst))?$", path):
+        return {"strict": True}
+    with open_text(path) as file:
+        tabs = {line.count("\t") for line in file if line.strip()}
+    quoting = {"quoting": csv.QUOTE_NONE} if len(tabs) == 1 else {"strict": True}
+    return {"delimiter": "\t", **quoting}
+
+
+def unquote(cell: str) -> str:
+    """A cell without the quotation marks that the program that wrote it has put around it."""
+    quoted = re.fullmatch('"((?:[^"]|"")*)"', cell)
+    return quoted[1].replace('""', '"') if quoted else cell

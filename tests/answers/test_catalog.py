@@ -99,6 +99,28 @@ def test_options_of_a_task_exist_with_it_alone(other: Path) -> None:
         resolve(catalog, given_other(other__width=3))
 
 
+def test_what_a_task_does_not_say_of_a_shared_setting_stands_in_options(other: Path) -> None:
+    """Also of its choices; what it says counts."""
+    manifest = other / "tasks/other/task.toml"
+    rows = (
+        '\n[options.dropout]\ndefault = 0.25\n\n[options.labels]\ncomment = "what is predicted"\n'
+    )
+    rows += '\n[[options.labels.choices]]\nvalue = "one"\nhelp = "just one"\n'
+    rows += '\n[[options.labels.choices]]\nvalue = "many"\nmetric = "val_loss"\n'
+    manifest.write_text(manifest.read_text() + rows)
+    task = load_catalog(other).tasks["other"]
+    dropout = task.option("dropout")
+    assert (dropout.default, dropout.minimum, dropout.finer) == (0.25, 0, True)
+    assert dropout.question == "How much dropout? (0: off)"
+    one, many = task.option("labels").choices
+    assert (one.value, one.help, many.help) == (
+        "one",
+        "just one",
+        "any number of labels, including none",
+    )
+    assert many.values["metric"] == "val_loss" and many.lacks == ("labels",)
+
+
 CHOICE = '\n[[options.model.choices]]\nvalue = "larger"\nhelp = "larger still"\n'
 
 

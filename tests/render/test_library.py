@@ -41,20 +41,19 @@ def load(name: str) -> Late:
 chats = load("chats")
 json_lines = load("json_lines")
 limits = load("limits")
-padding = load("padding")
-pretrained = load("pretrained")
+metrics = load("metrics")
+models = load("models")
 rotary = load("rotary")
 rows = load("rows")
+samples = load("samples")
+tables = load("tables")
 tokenizers = load("tokenizers")
-tokens = load("tokens")
-tsv = load("tsv")
-vectors = load("vectors")
 
 # chats
 
 
 def test_the_last_answer_of_a_conversation_is_split_off():
-    ignored = tokens.IGNORED
+    ignored = metrics.IGNORED
     inputs = torch.tensor([1, 2, 3, 4, 5, 6])
     targets = torch.tensor([ignored, 3, ignored, ignored, 6, 7])
     assert chats.split_at_answer((inputs, targets)) == ([1, 2, 3, 4, 5], [6, 7])
@@ -119,24 +118,24 @@ def test_a_model_has_an_embedding_for_each_position(padding_idx, most):
         limits.check_limits(model, 6, most, "--max-length")
 
 
-# padding
+# samples
 
 
 def test_rows_are_padded_to_the_longest():
-    padded = padding.pad([torch.tensor([1, 2, 3]), torch.tensor([4])], -1)
+    padded = samples.pad([torch.tensor([1, 2, 3]), torch.tensor([4])], -1)
     assert padded.tolist() == [[1, 2, 3], [4, -1, -1]]
 
 
-# pretrained
+# models
 
 
 def test_a_model_that_is_not_found_is_named():
     def fail(name: str):
         raise OSError("no network")
 
-    assert pretrained.load(SimpleNamespace(from_pretrained=str.upper), "gpt") == "GPT"
+    assert models.load(SimpleNamespace(from_pretrained=str.upper), "gpt") == "GPT"
     with pytest.raises(SystemExit, match="--model-name gpt can't be loaded: no network"):
-        pretrained.load(SimpleNamespace(from_pretrained=fail), "gpt")
+        models.load(SimpleNamespace(from_pretrained=fail), "gpt")
 
 
 # rotary
@@ -195,33 +194,33 @@ def test_a_text_is_cut_after_a_number_of_tokens():
     assert tokenizers.shorten("one two six", 3, words) == "one two six"
 
 
-# tokens
+# metrics: targets
 
 
 def test_ignored_targets_do_not_count():
-    targets = torch.tensor([[1, tokens.IGNORED], [0, 2]])
-    assert tokens.count_tokens(targets).tolist() == [1, 2]
+    targets = torch.tensor([[1, metrics.IGNORED], [0, 2]])
+    assert metrics.count_tokens(targets).tolist() == [1, 2]
 
 
-# tsv
+# tables
 
 
 def test_quotation_marks_of_a_tsv_are_text_where_each_line_is_a_row(tmp_path):
     path = tmp_path / "rows.tsv"
     path.write_text('a\tb\n"x\ty\n')
-    assert tsv.read_style(str(path)) == {"delimiter": "\t", "quoting": 3}
+    assert tables.read_style(str(path)) == {"delimiter": "\t", "quoting": 3}
     path.write_text('a\tb\n"x\ny"\tz\n')
-    assert tsv.read_style(str(path)) == {"delimiter": "\t", "strict": True}
-    assert tsv.read_style("rows.csv") == {"strict": True}
-    assert [tsv.unquote(cell) for cell in ('"a ""b"""', '"a', "a")] == ['a "b"', '"a', "a"]
+    assert tables.read_style(str(path)) == {"delimiter": "\t", "strict": True}
+    assert tables.read_style("rows.csv") == {"strict": True}
+    assert [tables.unquote(cell) for cell in ('"a ""b"""', '"a', "a")] == ['a "b"', '"a', "a"]
 
 
-# vectors
+# models: vectors
 
 
 def test_padding_does_not_count_in_the_mean():
     states = torch.tensor([[[3.0, 0.0], [3.0, 8.0], [9.0, 9.0]]])
-    found = vectors.pool(states, torch.tensor([[True, True, False]]))
+    found = models.pool(states, torch.tensor([[True, True, False]]))
     torch.testing.assert_close(found, torch.tensor([[0.6, 0.8]]))
 
 
@@ -340,7 +339,7 @@ def test_masks_are_polygons_or_run_lengths() -> None:
             polygons.read_mask(shape, image, (8, 6), "object 1")
 
 
-# transforms
+# samples: transforms
 
 
 def test_another_transform_leaves_the_original() -> None:
@@ -350,18 +349,18 @@ def test_another_transform_leaves_the_original() -> None:
         transform = "old"
 
     data = Data([1, 2])
-    changed = load("transforms").with_transform(Subset(ConcatDataset([data]), [0]), "new")
+    changed = samples.with_transform(Subset(ConcatDataset([data]), [0]), "new")
     assert changed.dataset.datasets[0].transform == "new" and data.transform == "old"
     with pytest.raises(TypeError, match="has no attribute `transform`"):
-        load("transforms").with_transform([1], "new")
+        samples.with_transform([1], "new")
 
 
-# image_layers, contrast, photos
+# models: layers of images; contrast, photos
 
 
 def test_layers_follow_the_size_of_images() -> None:
-    assert load("image_layers").choose_widths(8) == [16, 32]
-    assert load("image_layers").choose_widths(256) == [16, 32, 64, 128, 128, 128, 128]
+    assert models.choose_widths(8) == [16, 32]
+    assert models.choose_widths(256) == [16, 32, 64, 128, 128, 128, 128]
 
 
 def test_a_loss_among_others_is_that_of_cross_entropy() -> None:
@@ -434,11 +433,10 @@ def test_a_missing_extractor_is_named(tmp_path: Path) -> None:
         load("extractors").load_extractor(str(tmp_path))
 
 
-# metrics
+# metrics: classes
 
 
 def test_scores_of_classes_are_as_counted_by_hand() -> None:
-    metrics = load("metrics")
     labels, predictions = torch.tensor([0, 0, 1, 1]), torch.tensor([0, 1, 1, 1])
     counts = metrics.confusion_matrix(predictions, labels, classes=3)
     assert counts.tolist() == [[1, 1, 0], [0, 2, 0], [0, 0, 0]]

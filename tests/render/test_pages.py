@@ -1,12 +1,17 @@
 """The documentation says what the manifests say."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from pages import COMMAND, COMPARISON, FOLDER, compared, count_lines, pages
+from scaffold.answers.catalog import MARK, read_about
 from scaffold.answers.manifests import load_catalog
+from scaffold.errors import TemplateError
+from scaffold.render.pages import page_path
 from support.combinations import in_turns
+from support.files import replace_in
 from support.rendering import render
 
 PAGES = pages()
@@ -30,9 +35,22 @@ def test_no_page_is_left_over() -> None:
 def test_each_page_fits_a_screen_and_says_when_to_take_it() -> None:
     catalog = load_catalog()
     for component in [*catalog.tasks.values(), *catalog.features.values()]:
-        assert 100 <= len(component.about) <= 3600, component.name
+        about = f"{page_path(component)} needs a text of its own above the mark"
+        assert 100 <= len(read_about(component)) <= 3600, about
         assert len(component.help) <= 120 and not component.help.endswith("."), component.name
     assert len(PAGES) == len(catalog.tasks) + len(catalog.features) + 2
+
+
+def test_what_is_written_by_hand_is_kept(templates: Path) -> None:
+    page = templates / "features/ema/README.md"
+    replace_in(page, "When to use it:", "By hand. When to use it:")
+    ema = load_catalog(templates).features["ema"]
+    assert "\n\nBy hand. When to use it: if the loss" in read_about(ema)
+    page.write_text(page.read_text().replace(MARK, ""))
+    with pytest.raises(TemplateError, match="a line is missing, below what is"):
+        read_about(ema)
+    page.unlink()
+    assert read_about(ema) == ""
 
 
 @pytest.mark.parametrize("row", in_turns(compared(), 4), ids=lambda row: row.split("`")[1])

@@ -242,6 +242,13 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
         {"feature.toml": MANIFEST + 'needs = ["imagse"]\n'},
         *("feature.toml", 4, "there is no trait 'imagse'"),
     ),
+    "unknown kind of column": (
+        {
+            "feature.toml": MANIFEST
+            + OPTION.replace('"int"\ndefault = 3', '"str"\ncolumn = "clases"\ndefault = ""')
+        },
+        *("feature.toml", 7, "column can't be 'clases': it is one of classes, lists"),
+    ),
     "unknown kind of path": (
         {
             "feature.toml": MANIFEST
@@ -348,6 +355,35 @@ def test_a_faulty_task_is_named(templates: Path, case: str) -> None:
     assert_fault(templates, f"tasks/own/{where}", line_of(folder / where, text), message)
 
 
+def test_a_choice_that_lacks_a_value_is_named(templates: Path) -> None:
+    """With the manifest, beside the line that asks for the value."""
+    manifest = templates / "tasks/image_classification/task.toml"
+    edit(manifest, 'images = "images, shape (batch, 1, 28, 28)"\n', "")
+    catalog = load_catalog(templates)
+    given = {"project.name": "example", "image_classification.dataset": "mnist"}
+    with pytest.raises(TemplateError, match="the task has no 'images'") as caught:
+        render_project(catalog, resolve(catalog, given))
+    assert f"{manifest} or its choice dataset=mnist or its choice model=cnn" in str(caught.value)
+    text = caught.value.path.read_text().splitlines()[caught.value.line - 1]
+    assert "task.images" in text
+
+
+# what is changed in the settings that tasks share, the line that is named, and the message
+COMMON = {
+    "unknown field": ("[dropout]\n", "[dropout]\ncolour = 3\n", "unknown field 'colour'"),
+    "no task": ("[dropout]\n", "[dropuot]\n", "no task has an option 'dropuot'"),
+}
+
+
+@pytest.mark.parametrize("case", COMMON)
+def test_a_fault_in_a_shared_setting_is_named(templates: Path, case: str) -> None:
+    old, new, message = COMMON[case]
+    path = templates / "tasks/options.toml"
+    edit(path, old, new)
+    name = new.partition("\n")[0]
+    assert_fault(templates, "tasks/options.toml", line_of(path, name), message)
+
+
 def test_a_task_without_a_model_is_named(templates: Path) -> None:
     (templates / "tasks/own/model.py").unlink()
     assert_fault(templates, "tasks/own/task.toml", 1, "the task has no model.py")
@@ -440,7 +476,7 @@ def test_the_catalog_is_that_of_the_folders(templates: Path) -> None:
     catalog = load_catalog(templates)
     folders = {path.parent.name for path in templates.glob("*/*/feature.toml")}
     assert set(catalog.features) == folders and len(folders) >= 12
-    assert set(catalog.tasks) == {path.name for path in (templates / "tasks").iterdir()}
+    assert set(catalog.tasks) == {path.name for path in templates.glob("tasks/*/")}
     manifests = [path for path in templates.rglob("*.toml") if path.name != "pyproject.toml"]
     rows = sum(len(tomllib.loads(path.read_text()).get("options", {})) for path in manifests)
     assert rows == sum(len(component.options) for component in catalog.components) >= 20

@@ -92,7 +92,32 @@ def write_config(accelerator, config: Config, folder: Path) -> None:
         (folder / "config.json").write_text(json.dumps(values, indent=2, default=str))
 
 
+#: region load_config if config_functions is filled
+def read_settings(folder: Path) -> dict:
+    """The settings of a run or a checkpoint."""
+    path = Path(folder, "config.json")
+    try:
+        return dict(json.loads(path.read_text())["settings"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SystemExit(f"{path} can't be read: {error!r}") from error
+
+
+def load_config(folder: Path) -> Config:
+    """The settings of a saved run. What is new, or no longer possible, has its default."""
+    saved, values = read_settings(folder) | {"output_dir": Path(folder)}, {}
+    for field in fields(Config):
+        value, choices = saved.get(field.name, field.default), get_args(field.type)
+        values[field.name] = field.default if choices and value not in choices else value
+        if type(value) not in (type(field.default), int):
+            raise SystemExit(f"{folder / 'config.json'}: {field.name} can't be {value!r}.")
+    try:
+        return Config(**values)
+    except ValueError as error:
+        raise SystemExit(f"{folder / 'config.json'}: {error}.") from error
+
+
 #: slot config_functions
+#: end load_config
 #: end file
 
 from datetime import datetime

@@ -1,3 +1,9 @@
+#: file when loop=complete
+"""The features of this project."""
+
+#: slot tests
+#: end file
+
 import torch
 from safetensors.torch import load_file
 from torch import nn

@@ -6,7 +6,7 @@ from torchvision import tv_tensors
 from torchvision.transforms import v2
 
 from boxes import area, intersect
-from lib.transforms import with_transform
+from lib.samples import with_transform
 
 #: slot datasets
 #: region augmentation_datasets

@@ -22,29 +22,6 @@ default = replace(default, output_dir=given.output_dir or default.output_dir)
 return tyro.cli(Config, description=description, args=flags, default=default)
 
 #: slot config_functions
-def read_settings(folder: Path) -> dict:
-    """The settings of a run or a checkpoint."""
-    path = Path(folder, "config.json")
-    try:
-        return dict(json.loads(path.read_text())["settings"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise SystemExit(f"{path} can't be read: {error!r}") from error
-
-
-def load_config(folder: Path) -> Config:
-    """The settings of a saved run. What is new, or no longer possible, has its default."""
-    saved, values = read_settings(folder) | {"output_dir": Path(folder)}, {}
-    for field in fields(Config):
-        value, choices = saved.get(field.name, field.default), get_args(field.type)
-        values[field.name] = field.default if choices and value not in choices else value
-        if type(value) not in (type(field.default), int):
-            raise SystemExit(f"{folder / 'config.json'}: {field.name} can't be {value!r}.")
-    try:
-        return Config(**values)
-    except ValueError as error:
-        raise SystemExit(f"{folder / 'config.json'}: {error}.") from error
-
-
 def find_checkpoints(folder: Path) -> list[Path]:
     """The checkpoints of a run, from the oldest to the newest."""
     return sorted(folder.glob("checkpoint_" + "[0-9]" * 8))

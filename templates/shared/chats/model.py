@@ -18,7 +18,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lib.limits import check_limits
-from lib.pretrained import load
+from lib.models import load
 from lib.rotary import Block
 
 #: slot model when model=gpt

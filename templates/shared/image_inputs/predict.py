@@ -1,4 +1,4 @@
-#: when project.task=autoencoder|image_classification|object_detection|self_supervised|semantic_segmentation
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image, ImageOps
@@ -9,6 +9,7 @@ from lib.folders import is_hidden
 from lib.image_folders import ImageFiles
 from lib.images import FORMATS, UnreadableImage
 
+#: into predict.py when project.task=autoencoder|image_classification|object_detection|self_supervised|semantic_segmentation
 #: replace read
 suffixes, inputs = Image.registered_extensions(), []
 known = {suffix for suffix, name in suffixes.items() if name in FORMATS}
@@ -51,3 +52,8 @@ try:
     ...  #: body
 except UnreadableImage as error:  # a data worker puts its traceback above
     raise SystemExit(str(error).rpartition("UnreadableImage: ")[2].strip()) from None
+
+#: into predict.py when pretrained=true without lora
+#: replace build
+# the weights of the run replace the pretrained ones, which need not be downloaded
+model = build_model(replace(config, pretrained=False))

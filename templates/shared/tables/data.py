@@ -34,7 +34,7 @@ import torch
 from torch.utils.data import Dataset, TensorDataset, random_split
 
 from columns import Columns
-from lib.csv_rows import read_csv
+from lib.cells import read_csv
 from lib.columns import place_of, to_texts
 
 #: slot load_table when path=given

@@ -6,8 +6,7 @@ from torch import Tensor
 
 from columns import Columns
 from data import read_file
-from lib.cells import parse_number
-from lib.csv_rows import read_csv
+from lib.cells import parse_number, read_csv
 
 #: slot batches
 for table in share.split(4 * config.batch_size):

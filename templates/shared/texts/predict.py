@@ -1,10 +1,15 @@
-#: when project.task=dpo|embeddings|language_model|masked_language_model|seq2seq|sft|text_classification|token_classification
 import sys
 from pathlib import Path
 
 from accelerate.utils import broadcast_object_list
 
-#: slot inputs
+#: slot parameters with generates
+, length: int
+
+#: replace call with generates
+rows = predict(config, model, inputs, arguments.length)
+
+#: slot inputs when project.task=dpo|embeddings|language_model|masked_language_model|seq2seq|sft|text_classification|token_classification
 def read_inputs(config: Config, names: list[str]) -> list[str]:
     #: region described
     """Texts as they are, the lines of .txt files, or those of standard input if the name is -."""
@@ -29,7 +34,7 @@ def split_lines(text: str) -> list[str]:
     """The lines of a text. str.splitlines() would also split at other characters."""
     return text.removesuffix("\n").split("\n") if text else []
 
-#: slot arguments
+#: slot arguments when project.task=dpo|embeddings|language_model|masked_language_model|seq2seq|sft|text_classification|token_classification
 #: region inputs
 parser.add_argument("inputs", nargs="+", metavar="TEXT", help="a text, a .txt file of lines, or -")
 #: end inputs

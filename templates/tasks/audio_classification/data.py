@@ -50,10 +50,9 @@ from typing import NamedTuple
 import torch.nn.functional as F
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
-from lib.csv_rows import read_csv
-from lib.facts import count_names
+from lib.cells import read_csv
+from lib.names import check_once, count_names
 from lib.folders import class_folders, find_split
-from lib.once import check_once
 from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
 

@@ -47,7 +47,7 @@ from itertools import pairwise
 from math import ceil
 
 from data import SIZE
-from lib.image_layers import choose_widths
+from lib.models import choose_widths
 
 #: replace autoencoder when dataset=image_folder
 class Autoencoder(nn.Module):

@@ -19,7 +19,7 @@ from metrics import IGNORED
 from accelerate import PartialState
 from reference import Reference
 from lib.conversations import Messages, leave_out_answers
-from lib.padding import pad
+from lib.samples import pad
 
 Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
 
@@ -194,8 +194,7 @@ from lib.chats import write_question
 from lib.conversations import SETTINGS, add_system, read_extras, read_turns
 from lib.hub import complete_splits, load_splits
 from lib.json_lines import drop_nulls, read_objects
-from lib.notes import note_ignored
-from lib.rename import rename_keys
+from lib.notes import note_ignored, rename_keys
 
 #: slot train_batches
 collate_fn=collate,

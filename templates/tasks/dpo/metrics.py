@@ -1,6 +1,6 @@
 from torch import Tensor
 
-from lib.tokens import IGNORED
+from lib.metrics import IGNORED
 
 #: slot classes
 def count_tokens(targets: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from lib.padding import pad
+from lib.samples import pad
 from accelerate import PartialState
 
 #: slot tokenize

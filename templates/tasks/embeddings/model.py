@@ -24,7 +24,7 @@ from transformers import AutoModel, CLIPImageProcessor, CLIPModel
 
 from data import PIECES, build_tokenizer
 from lib.limits import check_limits
-from lib.vectors import pool
+from lib.models import pool
 
 #: slot encoder when model=encoder
 class Encoder(nn.Module):

@@ -198,7 +198,7 @@ def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
 
 from math import pi
 
-from lib.csv_rows import read_csv
+from lib.cells import read_csv
 
 #: slot read_series when dataset=series
 times = pd.date_range("2026-01-01", periods=800, freq="h", name="time")

@@ -21,8 +21,8 @@ from transformers import AttentionInterface, AutoModelForCausalLM, AutoTokenizer
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 from lib.ends import find_start
+from lib.models import load
 from lib.limits import check_limits
-from lib.pretrained import load
 
 #: slot model when model=gpt
 class Tokenizer:

@@ -18,7 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 
 from metrics import IGNORED
-from lib.padding import pad
+from lib.samples import pad
 
 
 class Block(NamedTuple):

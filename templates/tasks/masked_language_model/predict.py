@@ -6,7 +6,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from data import MASK, build_tokenizer
-from lib.padding import pad
+from lib.samples import pad
 
 #: slot functions
 def encode_masked(text: str, config: Config) -> Tensor:

@@ -170,7 +170,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.names import describe_parts
-from lib.rename import rename_keys
+from lib.notes import rename_keys
 from lib.tables import read_table
 from accelerate import PartialState
 from lib.tokenizers import END, START, number_pieces, shorten, split_pieces

@@ -45,7 +45,7 @@ from pycocotools import mask as coco
 
 from lib.folders import find_split, is_hidden, list_shown, read_text
 from lib.images import image_size, open_image
-from lib.once import check_once
+from lib.names import check_once
 from lib.scaled_images import to_tensor
 from masks import decode
 

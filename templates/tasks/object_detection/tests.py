@@ -450,32 +450,7 @@ def test_augmentation_depends_on_seed_epoch_and_index():
     torch.rand(1)
     assert read(0, reversed(range(30))) == first, "use the generator of the image"
 
-#: replace shift when features.augmentation.kind=shift with augmentation
-def test_boxes_follow_their_objects():
-    """Over the edge, too: the second object is a pixel wide, and may disappear."""
-    generator, config = torch.Generator().manual_seed(0), train.Config()
-    for box in ((6, 8, 12, 11), (23, 8, 24, 11)):
-        image, target = paint(box)
-        seen = []
-        for _ in range(100):
-            changed, moved = augment(image, target, config, generator)
-            assert moved["boxes"].tolist() == find_edges(changed)
-            assert len(moved["labels"]) == len(moved["crowd"]) == len(moved["boxes"])
-            seen.append(str(moved["boxes"].tolist()))
-        assert len({*seen}) == (9 if box[0] == 6 else 7)
-
-#: replace flip when features.augmentation.kind=flip with augmentation
-def test_boxes_follow_their_objects():
-    image, target = paint((6, 8, 12, 11))
-    generator, config, seen = torch.Generator().manual_seed(0), train.Config(), []
-    for _ in range(50):
-        changed, moved = augment(image, target, config, generator)
-        assert moved["boxes"].tolist() == find_edges(changed)
-        seen += moved["boxes"].tolist()
-    assert sorted(map(tuple, {*map(tuple, seen)})) == [(6, 8, 12, 11), (12, 8, 18, 11)]
-    assert augment(*paint(), config, generator)[1]["boxes"].shape == (0, 4)
-
-#: replace shift_and_flip when features.augmentation.kind=shift_and_flip with augmentation
+#: replace shift when features.augmentation.kind=shift|shift_and_flip with augmentation
 def test_boxes_follow_their_objects():
     """Over the edge, too: the second object is a pixel wide, and may disappear."""
     generator, config = torch.Generator().manual_seed(0), train.Config()
@@ -487,7 +462,23 @@ def test_boxes_follow_their_objects():
             assert moved["boxes"].tolist() == find_edges(changed)
             assert len(moved["labels"]) == len(moved["crowd"]) == len(moved["boxes"])
             seen.append(str(moved["boxes"].tolist()))
+        #: region shifted when features.augmentation.kind=shift
+        assert len({*seen}) == (9 if box[0] == 6 else 7)
+        #: end shifted
+        #: region mirrored when features.augmentation.kind=shift_and_flip
         assert len({*seen}) == (18 if box[0] == 6 else 13)
+        #: end mirrored
+
+#: replace flip when features.augmentation.kind=flip with augmentation
+def test_boxes_follow_their_objects():
+    image, target = paint((6, 8, 12, 11))
+    generator, config, seen = torch.Generator().manual_seed(0), train.Config(), []
+    for _ in range(50):
+        changed, moved = augment(image, target, config, generator)
+        assert moved["boxes"].tolist() == find_edges(changed)
+        seen += moved["boxes"].tolist()
+    assert sorted(map(tuple, {*map(tuple, seen)})) == [(6, 8, 12, 11), (12, 8, 18, 11)]
+    assert augment(*paint(), config, generator)[1]["boxes"].shape == (0, 4)
 
 #: replace erase when features.augmentation.kind=erase with augmentation
 def test_objects_that_are_erased_are_left_out():

@@ -198,7 +198,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, open_text, parse, read_objects
 from lib.names import describe_parts
-from lib.rename import rename_keys
+from lib.notes import rename_keys
 from accelerate import PartialState
 from lib.tokenizers import END, START, number_pieces, shorten, split_pieces
 

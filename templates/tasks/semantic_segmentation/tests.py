@@ -121,7 +121,7 @@ def test_the_mask_follows_its_image():
     assert any(not torch.equal(one, mask) for _, one in drawn)
     assert torch.equal(torch.get_rng_state(), numbers), "training would get different dropout"
 
-#: replace shift when features.augmentation.kind=shift with augmentation
+#: replace shift when features.augmentation.kind=shift|shift_and_flip with augmentation
 
 #: replace flip when features.augmentation.kind=flip with augmentation
 def test_a_flip_flips_the_mask():
@@ -134,8 +134,6 @@ def test_a_flip_flips_the_mask():
         assert torch.equal(moved, mask.flip(1) if mirrored else mask)
         seen.add(mirrored)
     assert seen == {False, True}
-
-#: replace shift_and_flip when features.augmentation.kind=shift_and_flip with augmentation
 
 #: replace erase when features.augmentation.kind=erase with augmentation
 

@@ -58,7 +58,7 @@ from lib.hub import complete_splits, load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.names import describe_parts
 from lib.notes import note_ignored
-from lib.padding import pad
+from lib.samples import pad
 from lib.tables import read_table
 from accelerate import PartialState
 from model import END, PADDING, START, Tokenizer, build_tokenizer

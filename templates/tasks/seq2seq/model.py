@@ -18,7 +18,7 @@ from accelerate import PartialState
 from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 
 from lib.limits import check_limits
-from lib.pretrained import load
+from lib.models import load
 
 #: slot model when model=transformer
 # each byte of UTF-8 is a token, and there are three more

@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 import torch
 from accelerate import Accelerator
@@ -118,6 +120,25 @@ def test_bleu_is_that_of_sacrebleu():
 #: slot lengths when model=transformer with tpu
 assert sources.shape == inputs.shape == targets.shape == (2, 32)
 sources, inputs, targets = sources[:, :3], inputs[:, :4], targets[:, :4]
+
+#: slot tests when text_metric=rouge|bleu
+def test_generated_texts_are_compared_as_a_whole(monkeypatch):
+    """The metrics don't depend on the batches, and are those of all texts at once."""
+    config, accelerator = train.Config(**SETTINGS), Accelerator()
+    tokenizer, model = build_tokenizer(config), build_exact_model(config)
+    texts = [(f"source {number}", f"a b c d e f {number}") for number in range(9)]
+    written = [f"a b {number} c d e f {number % 3}" for number in range(9)]
+    whole = compare_texts(written, [target for _, target in texts]).sum(dim=0)
+    for size in (2, 9):
+        left = iter(written)
+        monkeypatch.setattr(
+            model, "write", lambda sources, left=left: [next(left) for _ in sources]
+        )
+        collate_fn = partial(collate_pairs, padding=tokenizer.padding)
+        batches = DataLoader(Pairs(texts, tokenizer), size, collate_fn=collate_fn)
+        metrics = train.evaluate(accelerator, model, batches, "val")
+        for name, value in summarize_texts(whole, 9).items():
+            assert metrics[f"val_{name}"] == pytest.approx(value, rel=1e-5) and value > 0
 
 #: into tests/test_predict.py
 #: slot five

@@ -17,7 +17,7 @@ from metrics import IGNORED
 from model import build_tokenizer
 from accelerate import PartialState
 from lib.conversations import Conversation, Messages, split_thoughts
-from lib.padding import pad
+from lib.samples import pad
 
 Sample = tuple[Tensor, ...]  # model inputs and targets, each of shape (length,)
 
@@ -154,8 +154,7 @@ from lib.chats import write_question
 from lib.conversations import SETTINGS, add_system, read_extras, read_turns
 from lib.hub import complete_splits, load_splits
 from lib.json_lines import drop_nulls, read_objects
-from lib.notes import note_ignored
-from lib.rename import rename_keys
+from lib.notes import note_ignored, rename_keys
 
 #: slot read_conversations when dataset=rules
 def write_conversations() -> list[Conversation]:

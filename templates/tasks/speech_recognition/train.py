@@ -5,6 +5,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch.distributed.fsdp import register_fsdp_forward_method
 
 from data import count_seconds, list_letters, load_rows
 from metrics import BLANK, count_errors, count_tokens, error_rates, read_letters
@@ -143,3 +144,14 @@ for part, rows in zip(("validation", "test"), load_rows(config)[1:], strict=True
     cut = sum(row.seconds > count_seconds(config) for row in rows)
     if cut:
         accelerator.print(f"{cut} sounds of the {part} data are cut to {count_seconds(config)} seconds")
+
+#: replace written when model=whisper with deepspeed
+# all processes gather the weights together, so each continues until the longest text ends
+written = unwrapped.write(sounds, synced_gpus=True)
+
+#: slot after_prepare when model=whisper with fsdp
+register_fsdp_forward_method(model, "write")  # it gathers weights, too
+
+#: replace written when model=whisper with fsdp
+# all processes gather the weights together, so each continues until the longest text ends
+written = unwrapped.write(sounds, synced_gpus=True)

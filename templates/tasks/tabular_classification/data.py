@@ -1,7 +1,7 @@
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from lib.facts import count_names
+from lib.names import count_names
 
 #: slot load_table when dataset=breast_cancer
 def load_table(config) -> tuple[Tensor, Tensor]:

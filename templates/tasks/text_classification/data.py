@@ -13,6 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 #: region row
 Row = tuple[tuple[str, ...], str]  # a text or a pair of texts, and the name of its class
+Sample = tuple[tuple[str, ...], int]  # the same with a label, an index into the names
 #: end row
 
 
@@ -41,7 +42,7 @@ def class_names(config) -> list[str]:
 
 
 #: region build_datasets
-def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
+def build_datasets(config) -> list[list[Sample]]:
     """Training, validation and test data: the text of each sample, or a pair, and its label."""
     labels = {name: label for label, name in enumerate(class_names(config))}
     return [[(texts, labels[name]) for texts, name in part] for part in load_texts(config)]
@@ -51,7 +52,7 @@ def build_datasets(config) -> list[list[tuple[tuple[str, ...], int]]]:
 
 
 def collate(
-    rows: list[tuple[tuple[str, ...], {{ task.label }}]], tokenizer: PreTrainedTokenizerBase, max_length: int
+    rows: list[Sample], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> dict[str, Tensor]:
     """A batch of texts, padded to the longest, and their labels."""
     texts, labels = zip(*rows, strict=True)
@@ -179,7 +180,9 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
             if column not in row:
                 raise SystemExit(
                     f"{place}: there is no {column!r} in {', '.join(map(str, row))}. "
-                    "Set --text-columns and --{{ task.column }}."
+                    #: region columns_to_set
+                    "Set --text-columns and --label-column."
+                    #: end columns_to_set
                 )
             if row[column] is None or isinstance(row[column], dict):
                 raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
@@ -233,11 +236,16 @@ def load_texts(config) -> list[list[Row]]:
 def read_rows(part, config) -> list[Row]:
     """Texts and {{ task.names }} of the samples that have {{ task.one }}."""
     text_columns = config.text_columns.split(",")
-    for column in [*text_columns, config.{{ task.column.replace("-", "_") }}]:
+    #: region label_column
+    label_column = config.label_column
+    #: end label_column
+    for column in [*text_columns, label_column]:
         if column not in part.features:
             raise SystemExit(
                 f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
-                "Set --text-columns and --{{ task.column }}."
+                #: region columns_to_set
+                "Set --text-columns and --label-column."
+                #: end columns_to_set
             )
     texts = list(zip(*(part[column] for column in text_columns), strict=True))
     for number, row in enumerate(texts, start=1):
@@ -245,8 +253,7 @@ def read_rows(part, config) -> list[Row]:
             place = f"{config.dataset_name}, row {number} of {part.split}"
             raise SystemExit(f"{place}: {config.text_columns} is {row!r:.60}, not texts.")
     #: region read_labels
-    labels = part[config.label_column]
-    feature = part.features[config.label_column]
+    labels, feature = part[label_column], part.features[label_column]
     if isinstance(feature, ClassLabel):
         names = dict(enumerate(feature.names))  # without -1, which means no label
     else:
@@ -293,6 +300,13 @@ def load_texts(config) -> list[list[Row]]:
 
 #: replace row when labels=many
 Row = tuple[tuple[str, ...], tuple[str, ...]]  # a text or a pair of texts, and names of labels
+Sample = tuple[tuple[str, ...], list[float]]  # the same with 1 for each of its labels, otherwise 0
+
+#: replace columns_to_set when dataset=csv|huggingface labels=many
+"Set --text-columns and --labels-column."
+
+#: replace label_column when dataset=huggingface labels=many
+label_column = config.labels_column
 
 #: replace class_names when labels=many
 def class_names(config) -> list[str]:
@@ -303,7 +317,7 @@ def class_names(config) -> list[str]:
     return sorted(names)
 
 #: replace build_datasets when labels=many
-def build_datasets(config) -> list[list[tuple[tuple[str, ...], list[float]]]]:
+def build_datasets(config) -> list[list[Sample]]:
     """Training, validation and test data: the text of each sample, or a pair, and its labels.
 
     A label is 1 if the sample has it, otherwise 0.
@@ -316,6 +330,13 @@ def build_datasets(config) -> list[list[tuple[tuple[str, ...], list[float]]]]:
 
 #: replace row when labels=number
 Row = tuple[tuple[str, ...], float]  # a text or a pair of texts, and a number
+Sample = Row
+
+#: replace columns_to_set when dataset=csv|huggingface labels=number
+"Set --text-columns and --number-column."
+
+#: replace label_column when dataset=huggingface labels=number
+label_column = config.number_column
 
 #: replace class_names when labels=number
 def fit_scale(config) -> tuple[float, float]:
@@ -331,7 +352,7 @@ def fit_scale(config) -> tuple[float, float]:
     return float(mean), float(std) if std > 0 else 1.0  # 1 if all are equal
 
 #: replace build_datasets when labels=number
-def build_datasets(config) -> list[list[tuple[tuple[str, ...], float]]]:
+def build_datasets(config) -> list[list[Sample]]:
     """Training, validation and test data: the text of each sample, or a pair, and its number."""
     return load_texts(config)
 
@@ -401,23 +422,23 @@ def read_rows(path: str, config) -> list[Row]:
     return rows
 
 #: replace read_labels when dataset=huggingface labels=many
-column = config.labels_column
-feature = getattr(part.features[column], "feature", None)  # the type of the list items
+feature = getattr(part.features[label_column], "feature", None)  # the type of the list items
 if feature is None:
     raise SystemExit(
-        f"The column {column!r} holds {part.features[column]}, not lists: set --labels-column."
+        f"The column {label_column!r} holds {part.features[label_column]}, not lists: "
+        "set --labels-column."
     )
 to_name = feature.int2str if isinstance(feature, ClassLabel) else str
 return [
     (row, tuple(map(to_name, found)))
-    for row, found in zip(texts, part[column], strict=True)
+    for row, found in zip(texts, part[label_column], strict=True)
     if found is not None
 ]
 
 #: replace read_labels when dataset=huggingface labels=number
-numbers = part[config.number_column]
+numbers = part[label_column]
 if any(number is not None and not isinstance(number, (int, float)) for number in numbers):
-    raise SystemExit(f"The column {config.number_column!r} does not hold numbers: set --number-column.")
+    raise SystemExit(f"The column {label_column!r} does not hold numbers: set --number-column.")
 rows = zip(texts, numbers, strict=True)
 return [(row, float(number)) for row, number in rows if number is not None]
 

@@ -101,7 +101,7 @@ except (OSError, ValueError) as error:
 model.config.target_mean, model.config.target_std = fit_scale(config)
 
 #: slot outputs when labels=many
-problem_type="multi_label_classification",  # a pipeline of transformers shows all labels
+problem_type="multi_label_classification",  # transformers pipelines show all labels
 
 #: slot functions when labels=number
 class Scale(nn.Module):

@@ -99,7 +99,7 @@ from lib.hub import load_splits
 from lib.json_lines import holds_objects, open_text, read_objects
 from lib.names import describe_names, describe_parts
 from lib.notes import note, note_ignored
-from lib.padding import pad
+from lib.samples import pad
 
 #: replace few
 f"{len(rows)} sentences can't be split into training, validation and test: "

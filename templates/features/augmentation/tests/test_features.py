@@ -30,7 +30,7 @@ def test_images_without_labels_are_augmented_too():
     assert all(torch.equal(alone[index], pairs[index][0]) for index in range(5))
 #: end augmentation
 
-#: slot tests when kind=shift
+#: slot tests when kind=shift|shift_and_flip
 #: region shift
 def test_augmentation_draws_what_was_chosen():
     image = torch.zeros(1, 8, 8)
@@ -39,8 +39,16 @@ def test_augmentation_draws_what_was_chosen():
     drawn = [augment(image, config, generator) for _ in range(200)]
     steps = range(-1, 2)
     moved = [image.roll((down, right), (-2, -1)) for down in steps for right in steps]
+    #: region mirrored when kind=shift_and_flip
+    moved += [one.flip(-1) for one in moved]
+    #: end mirrored
     assert all(any(torch.equal(new, one) for one in moved) for new in drawn)
+    #: region nine when kind=shift
     assert sum(any(torch.equal(new, one) for new in drawn) for one in moved) == 9
+    #: end nine
+    #: region eighteen when kind=shift_and_flip
+    assert sum(any(torch.equal(new, one) for new in drawn) for one in moved) == 18
+    #: end eighteen
 #: end shift
 
 #: slot tests when kind=flip
@@ -54,20 +62,6 @@ def test_augmentation_draws_what_was_chosen():
     assert all(any(torch.equal(new, one) for one in both) for new in drawn)
     assert all(any(torch.equal(new, one) for new in drawn) for one in both)
 #: end flip
-
-#: slot tests when kind=shift_and_flip
-#: region shift_and_flip
-def test_augmentation_draws_what_was_chosen():
-    image = torch.zeros(1, 8, 8)
-    image[:, 2:4, 1:6] = torch.rand(2, 5)  # far enough from the edges to come back whole
-    generator, config = torch.Generator().manual_seed(0), train.Config()
-    drawn = [augment(image, config, generator) for _ in range(200)]
-    steps = range(-1, 2)
-    moved = [image.roll((down, right), (-2, -1)) for down in steps for right in steps]
-    moved += [one.flip(-1) for one in moved]
-    assert all(any(torch.equal(new, one) for one in moved) for new in drawn)
-    assert sum(any(torch.equal(new, one) for new in drawn) for one in moved) == 18
-#: end shift_and_flip
 
 #: slot tests when kind=erase
 #: region erase

@@ -4,12 +4,10 @@ from pathlib import Path
 
 from torch import Tensor
 
-from lib.cells import parse_number, split_labels
-from lib.csv_rows import read_csv
-from lib.facts import count_names
+from lib.cells import parse_number, read_csv, split_labels
+from lib.names import check_once, count_names
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
-from lib.once import check_once
 
 #: slot build_datasets
 #: region row

@@ -1,4 +1,0 @@
-#: file when loop=complete
-"""The features of this project."""
-
-#: slot tests

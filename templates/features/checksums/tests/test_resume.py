@@ -1,1 +1,0 @@
-#: replace damage

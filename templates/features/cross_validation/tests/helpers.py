@@ -1,2 +1,0 @@
-#: slot settings
-"cross_validation_folds": 4,

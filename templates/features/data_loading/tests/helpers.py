@@ -1,2 +1,0 @@
-#: slot settings
-"num_workers": 1,

@@ -1,2 +1,0 @@
-#: slot settings
-"patience": 0,

@@ -1,2 +1,0 @@
-#: slot settings
-"eval_batch_size": 64,

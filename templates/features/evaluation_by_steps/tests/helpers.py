@@ -1,2 +1,0 @@
-#: slot settings
-"evaluate_every": 6,

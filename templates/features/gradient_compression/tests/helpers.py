@@ -1,2 +1,0 @@
-#: slot settings
-"gradient_compression": "no",  # rounding would hide differences between runs

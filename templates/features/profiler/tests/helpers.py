@@ -1,2 +1,0 @@
-#: slot settings
-"profiler_wait": 99,

@@ -1,2 +1,0 @@
-#: slot outputs
-outputs = {name for name in outputs if not name.startswith("profile")}

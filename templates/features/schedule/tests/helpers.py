@@ -1,2 +1,0 @@
-#: slot settings when kind=plateau
-"schedule_patience": 99,

@@ -1,2 +1,0 @@
-#: slot settings
-"stop_on_spike_factor": 1e9,

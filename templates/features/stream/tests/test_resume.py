@@ -1,4 +1,0 @@
-from itertools import islice
-
-#: slot epoch_batches
-batches = islice(batches, 6 - skipped)

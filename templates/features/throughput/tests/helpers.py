@@ -1,2 +1,0 @@
-#: slot times
-log = re.sub(r"speed .*\n", "", log)
