@@ -47,16 +47,20 @@ def know_model(catalog: Catalog, answers: Mapping[str, Value], place: Path) -> M
     """The model that these answers choose. None: nothing is known; a text says why.
 
     `memory` in the manifest of a task says it: `folder` names the setting with a pretrained model;
-    otherwise it is a GPT, with the names of the settings of its sizes, or these sizes.
+    otherwise it is a GPT, with the names of the settings or words of its sizes, or these sizes.
     """
-    said = task_values(catalog, answers).get("memory")
+    values = task_values(catalog, answers)
+    said = values.get("memory")
     states = [
         x.values["states"] for x in chosen(catalog, catalog.base, answers) if "states" in x.values
     ]
     if not said or not states:
         return None
     task = answers["project.task"]
-    sizes = {name: answers.get(f"{task}.{value}", value) for name, value in said.items()}
+    sizes = {
+        name: answers.get(f"{task}.{value}", values.get(value, value))
+        for name, value in said.items()
+    }
     if "folder" not in sizes:
         model = _gpt(**sizes)
     else:

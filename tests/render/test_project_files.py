@@ -52,8 +52,10 @@ def test_agents_md_is_short_and_speaks_of_this_project(name: str) -> None:
     flags = re.findall(r"--([a-z-]+)", " ".join(row for row in quoted if "train.py" in row))
     flags = [flag for flag in flags if flag not in ("help", "config")]
     assert "output-dir" in flags and {flag.replace("-", "_") for flag in flags} <= {*fields, ""}
-    for function, file in re.findall(r"`(build_\w+)` in `(\w+\.py)`", text):
-        assert f"def {function}(" in files[file]
+    places = re.findall(r"`(build_\w+|Config)` in `(\w+\.py)`", text)
+    assert {place for place, _ in places} == {"Config", "build_model", "build_datasets"}
+    for defined, file in places:
+        assert re.search(rf"^(def|class) {defined}\b", files[file], re.MULTILINE), (defined, file)
     assert ("`states`" in text) == ("states = {" in files["train.py"])
     assert "gather_for_metrics" in files["train.py"]
 

@@ -83,6 +83,14 @@ def test_its_claims_about_size_hold() -> None:
     assert (main.end_lineno or 0) - main.lineno + 1 <= 85
 
 
+def test_its_pictures_are_there_and_small() -> None:
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", README)
+    for kind in ("dialogue.svg", "curves.png", "/forecasts_", "/masks_"):
+        assert any(kind in picture for picture in pictures), kind
+    for picture in pictures:
+        assert 1_000 < (REPOSITORY / picture).stat().st_size < 200_000, picture
+
+
 def test_its_commands_exist() -> None:
     commands = re.findall(r"bash (\.ci/\w+)", README)
     assert set(commands) == {".ci/demo", ".ci/test"}
@@ -126,4 +134,7 @@ def test_the_picture_of_the_dialogue_shows_its_questions() -> None:
     assert len(keys) >= 6
     for key in keys:
         assert f"{settings[key].question} ({key})" in shown
+    files = {text.split()[-1] for text in texts if "──" in text}
+    given = render({"features.ema.enabled": True})
+    assert len(files) > 15 and files <= given.keys(), files - given.keys()
     assert "Which features?" in shown and "● ema - keeps" in shown and "Next: cd ~/digits" in shown

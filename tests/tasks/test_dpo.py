@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
+from scaffold.errors import AnswerError
+from scaffold.machine.model import Model, know_model
 from support.chat_models import MAKE_MODELS
 from support.files import write_files
 from support.rendering import render
@@ -86,6 +90,21 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     assert len(asked.stdout.split("\n")) == 3 + 1
 
 
+def test_kto_reads_four_texts_for_each_pair_and_takes_no_parts_of_a_batch(tmp_path: Path) -> None:
+    """The memory that is told counts them. Each part of a batch would have its own drift."""
+    catalog, kept = load_catalog(), {}
+    for loss in ("sigmoid", "kto"):
+        answers = resolve(catalog, {"project.task": "dpo", "dpo.loss": loss})
+        model = know_model(catalog, answers, tmp_path)
+        assert isinstance(model, Model) and model.layers
+        kept[loss] = model.layers.tokens
+    assert kept["kto"] == 2 * kept["sigmoid"] == 4 * 128
+    given: dict[str, Value] = {"project.task": "dpo", "features.find_batch_size.enabled": True}
+    assert resolve(catalog, given)
+    with pytest.raises(AnswerError, match="needs a loss per sample"):
+        resolve(catalog, {**given, "dpo.loss": "kto"})
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     ("model", "loss"),
@@ -105,7 +124,7 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("loss", ["ipo", "simpo", "orpo"])
+@pytest.mark.parametrize("loss", ["ipo", "simpo", "orpo", "kto"])
 def test_the_proof_holds_with_the_other_losses(loss: str, tmp_path: Path) -> None:
     project = make_project(tmp_path, {"dpo.loss": loss, "features.evaluate.enabled": True})
     assert count_passed(run_tests(project)) >= 40
@@ -315,16 +334,56 @@ print(json.dumps([ours, theirs]))
 """
 
 
+# the same with TRL's trainer for KTO, which passes the answers of a batch's texts on to the next:
+# with all preferred ones first, each prompt gets those of the pair before it, as in its own Pairs
+KTO = {
+    "from trl import DPOConfig, DPOTrainer": "from trl import KTOConfig, KTOTrainer",
+    "from torch.utils.data import DataLoader, SequentialSampler": (
+        "from torch.utils.data import ConcatDataset, DataLoader"
+    ),
+    "    samples = Pairs(pairs, config, Reference(config))\n": (
+        "    starts = range(0, len(pairs), size := config.batch_size)\n"
+        "    parts = [Pairs(pairs[n : n + size], config, Reference(config)) for n in starts]\n"
+        "    samples = ConcatDataset(parts)\n"
+    ),
+    "model_name=NAME)": "model_name=NAME, beta=0.5)",
+    "InOrder(DPOTrainer)": "InOrder(KTOTrainer)",
+    """    def _get_train_sampler(self, dataset=None):
+        return SequentialSampler(self.train_dataset)
+
+""": "",
+    "config = DPOConfig(": "config = KTOConfig(",
+    "per_device_train_batch_size=4": "per_device_train_batch_size=8",  # texts
+    "beta=train.Config.beta": "beta=0.5, desirable_weight=1.25, undesirable_weight=0.75",
+    """named = lambda pair: {
+    "prompt": pair.chosen[:-1], "chosen": pair.chosen[-1:], "rejected": pair.rejected[-1:]
+}
+""": """named = lambda chat, label: {"prompt": chat[:-1], "completion": chat[-1:], "label": label}
+rows = []
+for start in range(0, len(pairs), 4):
+    rows += [named(pair.chosen, True) for pair in pairs[start : start + 4]]
+    rows += [named(pair.rejected, False) for pair in pairs[start : start + 4]]
+""",
+    "[named(pair) for pair in pairs]": "rows",
+}
+
+
 @pytest.mark.sweep
-@pytest.mark.parametrize("loss", ["sigmoid", "ipo"])
+@pytest.mark.parametrize("loss", ["sigmoid", "ipo", "kto"])
 def test_losses_are_those_of_trl(loss: str, tmp_path: Path) -> None:
     """From the same weights, with the same batches and optimizer, in windows of two batches."""
     pytest.importorskip("trl", exc_type=ImportError)
     given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
     given |= {"dpo.loss": loss, "dpo.model_name": "llama_chatml"}
     given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
+    if loss == "kto":
+        given |= {"dpo.desirable_weight": 1.25, "dpo.undesirable_weight": 0.75}
     project = make_project(tmp_path, given, "llama_chatml")
-    run = run_python(project, ["-c", TRL.replace("LOSS", loss)], real=True)
+    script = TRL.replace("LOSS", loss)
+    for old, new in KTO.items() if loss == "kto" else ():
+        assert old in script
+        script = script.replace(old, new)
+    run = run_python(project, ["-c", script], real=True)
     assert run.returncode == 0, run.stderr[-3000:]
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and ours[-1] < 0.9 * ours[0]

@@ -1,10 +1,10 @@
 #: file
 """The data: batches of pairs of answers, one of which is preferred.
 
-A sample is two conversations that differ only in the last answer; the first one is preferred.
-Inputs and targets are tokens of shape (batch, 2, length). The target of each token is the token
+A sample is {{ task.sample_text }}
+Inputs and targets are tokens of shape (batch, {{ task.rows }}, length). The target of each token is the token
 after it, but only those of the last answer count. All others are IGNORED, and so is padding.
-`reference` has the log-probabilities of both answers before training, shape (batch, 2). `beta` is
+`reference` has the log-probabilities of {{ task.all }} answers before training, shape (batch, {{ task.rows }}). `beta` is
 that of the run, shape (batch,): it comes with the data, because evaluate() gets no settings.
 """
 
@@ -109,7 +109,7 @@ class Pairs(Dataset):
     """Pairs of answers, each of up to `context` inputs. Longer ones are cut at the end."""
 
     def __init__(self, pairs: list[Pair], config, reference: Reference) -> None:
-        self.samples: list[tuple[Sample, Sample]] = []
+        self.samples: list[tuple[{{ task.sample }}]] = []
         self.beta, cut = config.beta, 0
         for pair in pairs:
             try:
@@ -132,6 +132,7 @@ class Pairs(Dataset):
                 f"{len(pairs)} pairs: {cut} tokens beyond --context {config.context} are cut off. "
                 f"{left_out} without two different answers within it are left out."
             )
+        #: slot all_samples
         starts = range(0, len(self.samples), size := 4 * config.batch_size)
         batches = (pad_pairs(self.samples[start : start + size]) for start in starts)
         self.reference = reference.measure(batches)
@@ -139,7 +140,7 @@ class Pairs(Dataset):
     def __len__(self) -> int:
         return len(self.samples)
 
-    def __getitem__(self, index: int) -> tuple[Sample, Sample, Tensor, float]:
+    def __getitem__(self, index: int) -> tuple{{ task.item }}:
         return *self.samples[index], self.reference[index], self.beta
 
 
@@ -152,6 +153,9 @@ def encode_answer(messages: Messages, config, settings: dict) -> Sample:
     return tokens[:-1], tokens.where(counts, IGNORED)[1:]
 
 
+#: slot encode_answers
+
+
 #: slot show
 
 
@@ -162,11 +166,11 @@ def collate(samples: list[tuple]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     return *pad_pairs(pairs), torch.stack(references), torch.tensor(betas)
 
 
-def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
-    """Inputs and targets of pairs, each of shape (batch, 2, length), padded to the longest."""
+def pad_pairs(pairs: Sequence[tuple[{{ task.sample }}]]) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of pairs, each of shape (batch, {{ task.rows }}, length), padded to the longest."""
     inputs, targets = zip(*(sample for pair in pairs for sample in pair), strict=True)
     return tuple(
-        pad(rows, value).unflatten(0, (-1, 2)) for rows, value in ((inputs, 0), (targets, IGNORED))
+        pad(rows, value).unflatten(0, (-1, {{ task.rows }})) for rows, value in ((inputs, 0), (targets, IGNORED))
     )
 
 
@@ -275,3 +279,21 @@ for name in ("train", "validation", "test"):
 return parts
 
 #: replace row_reader when dataset=rules project.loop=minimal
+
+#: slot all_samples when loss=kto
+# each with the answers of the pair before it
+others = [self.samples[-1], *self.samples[:-1]]
+self.samples = [
+    (*pair, *(exchange_answer(pair[0], sample, config) for sample in other))
+    for pair, other in zip(self.samples, others, strict=True)
+]
+
+#: slot encode_answers when loss=kto
+def exchange_answer(sample: Sample, other: Sample, config) -> Sample:
+    """A conversation with the last answer of another one, cut at the end."""
+    inputs, targets = sample
+    start = int((targets != IGNORED).nonzero()[0])
+    answer = other[1][other[1] != IGNORED]
+    inputs = torch.cat([inputs[: start + 1], answer[:-1]])
+    targets = torch.cat([targets[:start], answer])
+    return inputs[: config.context], targets[: config.context]

@@ -14,11 +14,11 @@ ROUNDING = 1e-4  # the same rewards differ by less than this between batches
 
 
 def answer_log_probs(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tensor:
-    """The log-probability of each answer of pairs after its prompt, shape (batch, 2).
+    """The log-probability of each answer of pairs after its prompt, shape (batch, {{ task.rows }}).
 
-    Both have shape (batch, 2, length). The tokens of prompts and of padding do not count.
+    Both have shape (batch, {{ task.rows }}, length). The tokens of prompts and of padding do not count.
     """
-    logits = model(inputs.flatten(0, 1))  # both answers in one pass
+    logits = model(inputs.flatten(0, 1))  # {{ task.all }} answers in one pass
     losses = F.cross_entropy(
         logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none"
     ).view_as(targets)
@@ -27,7 +27,7 @@ def answer_log_probs(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tenso
     #: end total
 
 
-#: region gaps
+#: region gaps when loss=sigmoid|ipo|simpo|orpo
 def find_gaps(log_probs: Tensor, reference: Tensor) -> Tensor:
     """How much more the model prefers the first answer than the reference does, shape (batch,).
 
@@ -49,7 +49,7 @@ from metrics import count_tokens
 from model import build_model
 from quantization import quantize
 
-#: slot reference when loss=sigmoid|ipo
+#: slot reference when loss=sigmoid|ipo|kto
 class Reference:
     """The model before training: with LoRA, the one without its adapters.
 
@@ -67,7 +67,7 @@ class Reference:
 
     @torch.no_grad()
     def measure(self, batches: Iterable[tuple[Tensor, Tensor]]) -> Tensor:
-        """The log-probability of each answer of all pairs, shape (pairs, 2).
+        """The log-probability of each answer of all pairs, shape (pairs, {{ task.rows }}).
 
         All processes call it together, and split the batches. The batches, and so the results, are
         the same for any number of processes.
@@ -104,11 +104,11 @@ def find_gaps(log_probs: Tensor, reference: Tensor) -> Tensor:
     odds = log_probs - torch.log(-torch.expm1(log_probs))
     return odds[:, 0] - odds[:, 1]
 
-#: replace build when loss=sigmoid|ipo features.lora.quantization=nf4 with lora
+#: replace build when loss=sigmoid|ipo|kto features.lora.quantization=nf4 with lora
 model = build_model(config)
 quantize(model, config)
 
-#: wrap build when loss=sigmoid|ipo fsdp.cpu_ram_efficient_loading=true with fsdp
+#: wrap build when loss=sigmoid|ipo|kto fsdp.cpu_ram_efficient_loading=true with fsdp
 # or transformers would load pretrained weights only on the main process
 with patch_environment(FSDP_CPU_RAM_EFFICIENT_LOADING="false"):
     ...  #: body

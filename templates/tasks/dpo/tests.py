@@ -50,10 +50,10 @@ def test_log_probabilities_are_those_of_single_answers():
     model = build_exact_model(config).eval()
     samples = list(make_pairs(config, MESSAGES, MESSAGES[:2], wrong="a longer answer"))
     inputs, targets, *_ = collate(samples)
-    assert inputs.shape == targets.shape and inputs.shape[:2] == (2, 2)
+    assert inputs.shape == targets.shape and inputs.shape[:2] == (2, {{ task.rows }})
     found = answer_log_probs(model, inputs, targets)
     for row, sample in zip(found, samples, strict=True):
-        for value, (tokens, nexts) in zip(row, sample[:2], strict=True):
+        for value, (tokens, nexts) in zip(row, sample[:-2], strict=True):
             logits = model(tokens[None])[0].log_softmax(dim=-1)
             steps = [logits[i, t] for i, t in enumerate(nexts.tolist()) if t != IGNORED]
             #: region total
@@ -76,8 +76,10 @@ def test_the_reference_is_the_model_before_training():
     torch.testing.assert_close(found, reference, rtol=0, atol=1e-3)
     assert not reference.requires_grad and beta.unique().tolist() == [pytest.approx(config.beta)]
     metrics = train.evaluate(Accelerator(), model, loader, "val", 1)
+    #: region first_loss
     gap = torch.zeros(1)
     expected = train.compute_loss(gap, torch.full_like(gap, config.beta)).item()
+    #: end first_loss
     assert metrics["val_loss"] == pytest.approx(expected, rel=1e-3)
     assert metrics["val_reward_accuracy"] == 0, "rounding errors are not a preference"
 #: end reference
@@ -101,7 +103,9 @@ def test_rewards_tell_answers_apart():
         #: end margins
         assert metrics["val_reward_margin"] == pytest.approx(margins.mean().item(), abs=1e-4)
         assert metrics["val_reward_accuracy"] == (margins > ROUNDING).sum() / 8
+        #: region backward
         train.compute_loss(find_gaps(log_probs, reference), beta).mean().backward()
+        #: end backward
         optimizer.step()
         optimizer.zero_grad()
     assert metrics["val_reward_accuracy"] == 1, "it never learned them"
@@ -179,6 +183,46 @@ def test_there_is_no_reference():
 probs = log_probs.exp()
 odds = probs / (1 - probs)
 margins = config.beta * (odds[:, 0] / odds[:, 1]).log()
+
+#: replace first_loss when loss=kto
+expected = 0.5  # neither answer has moved
+
+#: replace backward when loss=kto
+gains = log_probs - reference
+train.compute_loss(gains, gains[:, 2:].mean().detach(), beta).mean().backward()
+
+#: slot tests when loss=kto
+def test_each_prompt_also_has_the_answers_of_the_pair_before():
+    """After the same tokens as its own answers, and with the end token of the others."""
+    config = train.Config(**SETTINGS)
+    samples = make_pairs(config, MESSAGES, MESSAGES[:2], MESSAGES, wrong="a longer answer")
+    tokenizer = build_tokenizer(config)
+    for number, sample in enumerate(samples):
+        for own, other, (inputs, targets) in zip(
+            sample[:2], samples[number - 1][:2], sample[2:4], strict=True
+        ):
+            answer, its = targets[targets != IGNORED], other[1][other[1] != IGNORED]
+            assert torch.equal(answer, its), tokenizer.decode(answer.tolist())
+            start = int((own[1] != IGNORED).nonzero()[0]) + 1
+            assert torch.equal(inputs[:start], own[0][:start]), "another prompt"
+            assert torch.equal(inputs[start:], answer[:-1])
+
+
+def test_the_loss_of_an_answer_is_that_of_its_definition():
+    """The mean of the others is never below 0, and has no gradient."""
+    beta = torch.tensor([0.5, 0.5])
+    for others, drift in (((1.0, 2.0, 3.0, 6.0), 3.0), ((-1.0, -2.0, 0.0, 0.0), 0.0)):
+        rows = torch.tensor([[4.0, 1.0, *others[:2]], [0.0, 2.0, *others[2:]]])
+        chosen, rejected = (0.5 * (rows[:, i] - drift) for i in (0, 1))
+        found = train.compute_loss(rows, rows[:, 2:].mean(), beta)
+        weighted = (
+            train.DESIRABLE * (1 - torch.sigmoid(chosen)),
+            train.UNDESIRABLE * (1 - torch.sigmoid(-rejected)),
+        )
+        torch.testing.assert_close(found, sum(weighted) / 2)
+        losses, margins = train.score(rows, beta)
+        torch.testing.assert_close(losses, found)
+        torch.testing.assert_close(margins, chosen - rejected)
 
 #: replace total when loss=ipo|simpo|orpo
 expected = sum(steps) / len(steps)
