@@ -28,6 +28,9 @@ class Sounds(Dataset):
         return *prepare(sound, self.config), self.labels[index]
 
 
+#: slot row_readers
+
+
 #: slot build_datasets
 
 
@@ -53,6 +56,8 @@ from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.csv_rows import read_csv
 from lib.facts import count_names
 from lib.folders import class_folders, find_split
+from lib.names import check_numbers
+from lib.notes import note_ignored
 from lib.once import check_once
 from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
@@ -186,6 +191,8 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
         parts[part].append(read_clip(path.parent / row["file"], row["label"], f"{place}: "))
         placed.append((place, parts[part][-1].path))
     check_once(placed)
+    check_numbers({clip.label for part in PARTS for clip in parts[part]}, "class")
+    note_ignored(str(path), names, ["file", "label", "split"])
     return parts
 
 

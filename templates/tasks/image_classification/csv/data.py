@@ -9,6 +9,8 @@ from lib.csv_rows import read_csv
 from lib.facts import count_names
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
+from lib.names import check_numbers
+from lib.notes import note_ignored
 from lib.once import check_once
 
 #: slot build_datasets
@@ -66,6 +68,7 @@ def load_rows(config) -> list[list[Row]]:
     )
     #: region known_labels
     known = {name for _, name in found[0]}
+    check_numbers(known, "class")
     for table, rows in zip(tables, found, strict=True):
         for number, (_, name) in enumerate(rows, start=1):
             if name not in known:
@@ -94,7 +97,7 @@ def describe_data(config) -> str:
 def read_rows(table: str, config) -> list[Row]:
     """The images that a CSV file lists, relative to its own folder, and {{ task.listed }}."""
     rows = []
-    for number, line in enumerate(list_rows(table), start=1):
+    for number, line in enumerate(list_rows(table, config), start=1):
         place = f"{table}, row {number}"
         #: region columns
         for flag, column in (("image", config.image_column), ("label", config.label_column)):
@@ -116,11 +119,14 @@ def read_rows(table: str, config) -> list[Row]:
     return rows
 
 
-def list_rows(table: str) -> list[dict[str, str]]:
+def list_rows(table: str, config) -> list[dict[str, str]]:
     """All columns of a CSV file."""
     names, rows = read_csv(table)
     if not rows:
         raise SystemExit(f"{table} has no rows.")
+    #: region ignored
+    note_ignored(table, names, [config.image_column, config.label_column])
+    #: end ignored
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 #: replace init when labels=many|number
@@ -131,6 +137,12 @@ def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
 
 #: replace columns when labels=many
 for flag, column in (("image", config.image_column), ("labels", config.labels_column)):
+
+#: replace ignored when labels=many
+note_ignored(table, names, [config.image_column, config.labels_column])
+
+#: replace ignored when labels=number
+note_ignored(table, names, [config.image_column, config.number_column])
 
 #: replace columns when labels=number
 for flag, column in (("image", config.image_column), ("number", config.number_column)):
@@ -205,6 +217,7 @@ if not Path(config.table).exists():  # the run was moved: its weights have the s
 
 #: replace known_labels when labels=many
 known = {name for _, names in found[0] for name in names}
+check_numbers(known, "label")
 for table, rows in zip(tables, found, strict=True):
     for number, (_, names) in enumerate(rows, start=1):
         if wrong := {*names} - known:
