@@ -127,10 +127,11 @@ def sound(pitch: int) -> bytes:
     return content.getvalue()
 
 
-# --- the data sets ---------------------------------------------------------------------------------
+# --- the data sets ------------------------------------------------------------------------------
 
 COUNT = 24
-WORDS = "sun moon star sea tree hill rain snow wind leaf rock sand".split()
+WORDS = ["sun", "moon", "star", "sea", "tree", "hill"]
+WORDS += ["rain", "snow", "wind", "leaf", "rock", "sand"]
 
 
 def words(number: int) -> str:
@@ -217,7 +218,9 @@ CARRIERS = [
     Carrier(
         "tabular_classification",
         {},
-        rows=rows(x=str, y=pick("0.5", "1.5", "2"), kind=pick("u", "v", "w"), target=pick("a", "b")),
+        rows=rows(
+            x=str, y=pick("0.5", "1.5", "2"), kind=pick("u", "v", "w"), target=pick("a", "b")
+        ),
         csv=True,
         label="target",
         text="kind",
@@ -445,7 +448,7 @@ CARRIERS = [
     ),
 ]
 
-# --- kinds -----------------------------------------------------------------------------------------
+# --- kinds --------------------------------------------------------------------------------------
 
 Kind = Callable[[Carrier], Trial | None]
 TABLES: dict[str, Kind] = {}
@@ -560,7 +563,9 @@ def _(c: Carrier) -> Trial:
 @kind(TABLES, "names of columns in capitals")
 def _(c: Carrier) -> Trial | None:
     if c.task.startswith("tabular"):
-        return c.write("rows.csv", to_csv(c.rows, [n.replace("target", "Target") for n in c.columns]))
+        return c.write(
+            "rows.csv", to_csv(c.rows, [n.replace("target", "Target") for n in c.columns])
+        )
     return c.write("rows.csv", to_csv(c.rows, [name.title() for name in c.columns]))
 
 
@@ -630,7 +635,9 @@ def _(c: Carrier) -> Trial | None:
 
 @kind(TABLES, "an infinite number")
 def _(c: Carrier) -> Trial | None:
-    return c.number and c.write("rows.csv", to_csv(c.changed(**{c.number: "inf"}))).at_row() or None
+    if not c.number:
+        return None
+    return c.write("rows.csv", to_csv(c.changed(**{c.number: "inf"}))).at_row()
 
 
 @kind(TABLES, "a number that is nan")
@@ -976,7 +983,7 @@ def _(c: Carrier) -> Trial | None:
     if "/" not in next(iter(c.files)).removeprefix("d/"):
         return None
     files = dict(split_up(c, "train", "val", "test"))
-    first, content = next(iter(c.files.items()))
+    content = next(iter(c.files.values()))
     files[f"d/test/only/00.{suffix_of(c)}"] = content
     return Trial(files, place="only")
 
@@ -1157,15 +1164,11 @@ COCO |= {
     ),
 }
 BOXES |= {
-    "boxes from 0 to 1": change_coco(
-        AT_MARK, annotations=boxes(lambda box: [x / 24 for x in box])
-    ),
+    "boxes from 0 to 1": change_coco(AT_MARK, annotations=boxes(lambda box: [x / 24 for x in box])),
     "boxes of corners": change_coco(
         AT_MARK, annotations=boxes(lambda box: [box[0], box[1], 14, 13 + 9])
     ),
-    "a box outside": change_coco(
-        AT_MARK, annotations=one(lambda m: {**m, "bbox": [20, 5, 10, 8]})
-    ),
+    "a box outside": change_coco(AT_MARK, annotations=one(lambda m: {**m, "bbox": [20, 5, 10, 8]})),
     "a box of no width": change_coco(
         twin=coco_files(annotations=lambda marks: [m for n, m in enumerate(marks) if n != 3]),
         said="left out",
@@ -1182,9 +1185,7 @@ BOXES |= {
     "an infinite box": change_coco(
         AT_MARK, annotations=one(lambda m: {**m, "bbox": [4, 5, float("inf"), 8]})
     ),
-    "texts as numbers": change_coco(
-        AT_MARK, annotations=boxes(lambda box: [str(x) for x in box])
-    ),
+    "texts as numbers": change_coco(AT_MARK, annotations=boxes(lambda box: [str(x) for x in box])),
     "a box of three numbers": change_coco(AT_MARK, annotations=boxes(lambda box: box[:3])),
     "no box": change_coco(
         AT_MARK, annotations=one(lambda m: {k: v for k, v in m.items() if k != "bbox"})
@@ -1234,6 +1235,7 @@ YOLO |= {
     ),
 }
 
+
 def change_voc(old: str, new: str, place: str = r"\.xml", twin: Files | None = None) -> Kind:
     assert old in VOC
     like = None if twin is None else Trial(twin)
@@ -1274,9 +1276,7 @@ VOC_FILES = {
     "BOM and line ends of Windows": voc_bytes(
         lambda text: b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
     ),
-    "declared UTF-8": voc_bytes(
-        lambda text: b'<?xml version="1.0" encoding="UTF-8"?>\n' + text
-    ),
+    "declared UTF-8": voc_bytes(lambda text: b'<?xml version="1.0" encoding="UTF-8"?>\n' + text),
     "declared Latin-1, with an accent": voc_bytes(
         lambda text: b'<?xml version="1.0" encoding="ISO-8859-1"?><!-- \xe9 -->\n' + text
     ),

@@ -282,7 +282,8 @@ def test_a_model_of_images_is_used_without_torch(labels: str, tmp_path: Path) ->
     names = [row[column] for row in csv.DictReader(predicted.stdout.splitlines())]
     used = run_python(tmp_path / "out", ["-c", WITHOUT_TORCH, "run.py", *shown], real=True)
     assert used.returncode == 0, used.stderr
-    expected = [f"{path} {name}".replace(",", " ").strip() for path, name in zip(shown, names)]
+    pairs = zip(shown, names, strict=True)
+    expected = [f"{path} {name}".replace(",", " ").strip() for path, name in pairs]
     assert [line.strip() for line in used.stdout.splitlines()] == expected
     read = run_python(tmp_path / "out", ["-c", FACTS])
     facts = {name: json.loads(text) for name, text in json.loads(read.stdout).items()}

@@ -18,15 +18,17 @@ from training import run_python
 
 pytest.importorskip("PIL.Image")
 
-import kinds  # noqa: E402
-from kinds import CARRIERS, GRIDS, Carrier, Trial  # noqa: E402
+import kinds
+from kinds import CARRIERS, GRIDS, Carrier, Trial
 
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- kinds -->\n", "<!-- end of kinds -->\n"
 DRIVER = Path(__file__).parent / "drivers" / "read_files.py"
 NONE = "–"  # it can't occur
 
-Cells = dict[tuple[str, str], str]  # what came of a kind of a grid: right, refused, or what is wrong
+Cells = dict[
+    tuple[str, str], str
+]  # what came of a kind of a grid: right, refused, or what is wrong
 
 
 def try_all(carrier: Carrier, folder: Path) -> Cells:
@@ -116,7 +118,11 @@ def test_the_grid_has_each_kind_and_each_task() -> None:
     """And its cells are what the kinds say can't occur."""
     cells = read_cells()
     assert read_grid() == write_grid(cells), "write it with python tests/test_kinds.py"
-    assert {word for found in cells.values() for word in found.values()} == {"right", "refused", NONE}
+    assert {word for found in cells.values() for word in found.values()} == {
+        "right",
+        "refused",
+        NONE,
+    }
     for title, table, carriers in GRIDS:
         for name, make in table.items():
             for carrier in carriers:

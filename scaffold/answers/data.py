@@ -488,7 +488,9 @@ def _look_at_files(kind: str, name: str, path: Path, is_split: bool) -> Finding:
         inner = {name: {n[depth + 1] for n in for_training if n[depth] == name} for name in classes}
         same = {frozenset(found) for found in inner.values()}
         if len(classes) > 1 and len(same) == 1 and all(len(n) > depth + 2 for n in for_training):
-            problem = f"its folders {', '.join(classes)} have the same subfolders: which are classes?"
+            problem = (
+                f"its folders {', '.join(classes)} have the same subfolders: which are classes?"
+            )
             return Finding(name, tuple(facts), problem)
         if len(classes) == 1:
             return Finding(name, tuple(facts), f"all {noun}s are in one class.")

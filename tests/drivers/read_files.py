@@ -43,14 +43,16 @@ for folder, settings in json.loads(sys.stdin.read()):
         if hasattr(kept, "cache_clear"):
             kept.cache_clear()
     said = io.StringIO()
-    with contextlib.chdir(folder), contextlib.redirect_stderr(said):
-        with contextlib.redirect_stdout(said):
-            try:
-                found, lines = read(settings)
-                result = {"read": found, "lines": lines}
-            except (SystemExit, OSError) as stop:
-                result = {"refused": str(stop)}
-            except Exception:
-                result = {"failed": traceback.format_exc()}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.chdir(folder))
+        stack.enter_context(contextlib.redirect_stderr(said))
+        stack.enter_context(contextlib.redirect_stdout(said))
+        try:
+            found, lines = read(settings)
+            result = {"read": found, "lines": lines}
+        except (SystemExit, OSError) as stop:
+            result = {"refused": str(stop)}
+        except Exception:
+            result = {"failed": traceback.format_exc()}
     results.append({**result, "said": said.getvalue()})
 print(json.dumps(results))

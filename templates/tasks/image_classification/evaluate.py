@@ -18,7 +18,8 @@ def read_columns(config: Config, split: str) -> dict[str, list[str]]:
     else:  # a share of the first file, as in data.py
         shares = [0.0 if file else 0.1 for file in files[1:]]
         rng = torch.Generator().manual_seed(0)
-        lines = random_split(list_rows(files[0], config), [1 - sum(shares), *shares], generator=rng)[part]
+        first = list_rows(files[0], config)
+        lines = random_split(first, [1 - sum(shares), *shares], generator=rng)[part]
     return {name: [str(line.get(name)) for line in lines] for name in lines[0]}
 
 #: slot table when dataset=csv
