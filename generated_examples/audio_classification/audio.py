@@ -24,6 +24,8 @@ def opened(path: Path) -> Iterator[wave.Wave_read]:
         with wave.open(str(path)) as file:
             if not file.getnframes():
                 raise EOFError("it has no samples")
+            if not file.getframerate():
+                raise EOFError("its sampling rate is 0")
             yield file
     except (EOFError, OSError, wave.Error) as error:
         reason = str(error) or "it is cut off"

@@ -12,12 +12,14 @@ from modulefinder import ModuleFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import onnx
 import onnxruntime
 import torch
 from safetensors.torch import save_model
 from torch import Tensor, nn
 
 import load_exported
+import run_exported
 from config import Config
 from data import build_loaders
 from predict import load
@@ -31,6 +33,13 @@ FREE = (0,)  # the dimensions of inputs whose size may change: samples
 TOLERANCE = 1e-5  # of outputs, relative to the largest, or absolute if that is below 1
 Inputs = tuple[Tensor, ...]  # the arguments of the model, each with a row for each sample
 Program = Callable[..., Tensor]  # computes what the model computes
+
+
+def describe_images(config: Config) -> dict[str, object]:
+    """How an image becomes the input of the model, and the names of the outputs."""
+    names = [str(digit) for digit in range(10)]
+    pixels = {"mode": "L", "size": 8, "range": [0, 1], "crop": "center"}
+    return {**pixels, "classes": names}
 
 
 def read_inputs(config: Config) -> Inputs:
@@ -51,6 +60,17 @@ def export_onnx(model: nn.Module, inputs: Inputs, path: Path) -> Program:
     return lambda *inputs: torch.from_numpy(
         session.run(None, dict(zip(names, map(Tensor.numpy, inputs), strict=True)))[0]
     )
+
+
+def add_facts(config: Config, folder: Path) -> None:
+    """Write into model.onnx what the run knows of its data, such as the names of the classes."""
+    found = [path for path in config.output_dir.glob("*.json") if path.name != "config.json"]
+    facts = {path.stem: path.read_text(encoding="utf-8") for path in found}
+    facts |= {name: json.dumps(value) for name, value in describe_images(config).items()}
+    shutil.copy(run_exported.__file__, folder / "run.py")
+    network = onnx.load(folder / "model.onnx", load_external_data=False)
+    onnx.helper.set_model_props(network, facts)
+    onnx.save(network, folder / "model.onnx")
 
 
 def export_torch(model: nn.Module, inputs: Inputs, path: Path) -> Program:
@@ -84,6 +104,7 @@ def export(model: nn.Module, config: Config, format: str, folder: Path) -> float
         raise TypeError("it does not return one tensor")
     if format == "onnx":
         program = export_onnx(model, inputs, folder / "model.onnx")
+        add_facts(config, folder)
     elif format == "torch":
         program = export_torch(model, inputs, folder / "model.pt2")
     elif format == "safetensors":

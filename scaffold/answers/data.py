@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import TextIO, TypeVar, cast
 
@@ -26,6 +27,11 @@ from scaffold.answers.resolve import Answers, applies
 
 ROWS, CHARACTERS, SECONDS, ENTRIES = 10_000, 8_000_000, 1.0, 200_000
 SHOWN, LETTERS = 8, 30  # columns or classes in a message, and the beginning of each name
+SPLITS = {
+    "train": ("train", "training"),
+    "val": ("val", "valid", "validation", "dev"),
+    "test": ("test", "testing"),
+}
 LEAST = 10  # rows that can be split
 SOUNDS = {".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".wav", ".wave", ".wma"}
 OBJECTS = {".json", ".jsonl", ".ndjson"}
@@ -288,9 +294,32 @@ def _look_at_rows(name: str, table: Table, columns: Columns, is_split: bool) -> 
         if option.column == "classes":
             facts.append(_classes(value, Counter(filter(None, cells)), table.whole))
         problem = problem or _wrong_labels(option, value, cells)
+    targets = [value for option, value in columns if option.key.endswith(".target")]
+    if {*targets} & {*table.columns}:
+        facts += _kinds_of_columns(table, targets)
     if is_split and table.whole and len(table.rows) < LEAST and not problem:
         problem = f"a split into three parts needs at least {LEAST} rows."
     return Finding(name, tuple(facts), problem, tuple(table.columns))
+
+
+def _kinds_of_columns(table: Table, targets: list[str]) -> list[str]:
+    """Which other columns hold numbers, dates and categories, as far as was read."""
+    kinds: dict[str, list[str]] = {"numbers": [], "dates": [], "categories": []}
+    for column in [name for name in table.columns if name not in targets]:
+        cells = [cell.strip() for row in table.rows if (cell := row.get(column)) and cell.strip()]
+        if any(re.match(r"[+-]?0\d", cell) for cell in cells):  # 01 is a code
+            kind = "categories"
+        elif all(_is_number(cell) or cell.lower() in ("true", "false") for cell in cells):
+            kind = "numbers"
+        else:
+            dates = all(re.match(r"\d{4}-\d\d-\d\d", cell) for cell in cells)
+            kind = "dates" if dates else "categories"
+        kinds[kind].append(column[:LETTERS])
+    return [
+        f"{kind}: {', '.join(names[:SHOWN])}{', ...' if len(names) > SHOWN else ''}"
+        for kind, names in kinds.items()
+        if names
+    ]
 
 
 def _wrong_columns(table: Table, columns: Columns) -> str:
@@ -318,8 +347,14 @@ def _wrong_labels(option: Option, column: str, cells: list[str]) -> str:
     for number, cell in enumerate(cells, start=1):
         if not cell.strip():
             return f"row {number} has no {column}."
-        if option.column == "numbers" and not _is_number(cell):
+        if option.column == "numbers" and not (_is_number(cell) and isfinite(float(cell))):
             return f"row {number} has the {column} {cell[:LETTERS]!r}, which is not a number."
+    numbers: dict[float, str] = {}
+    for cell in map(str.strip, cells if option.column == "classes" else []):
+        if not _is_number(cell) or re.match(r"[+-]?0\d", cell):
+            continue
+        if (first := numbers.setdefault(float(cell), cell)) != cell:
+            return f"{first!r} and {cell!r} in {column} are one number, but two classes."
     if option.column == "classes" and len(set(cells)) == 1:
         return f"all rows have the same {column}."
     return ""
@@ -434,8 +469,8 @@ def _look_at_files(kind: str, name: str, path: Path, is_split: bool) -> Finding:
         return Finding(name, problem="it is not a folder.")
     files, whole = list_files(path, suffixes)
     names = [file.relative_to(path).parts for file in files]
-    if any(n[0] == "train" for n in names):  # as a project reads them
-        names = [("val", *n[1:]) if n[0] in ("valid", "validation") else n for n in names]
+    if any(_split_of(n[0]) == "train" for n in names):  # as a project reads them
+        names = [(_split_of(n[0]) or n[0], *n[1:]) for n in names]
     parts = {part for part in ("train", "val", "test") if any(n[0] == part for n in names)}
     depth = 1 if "train" in parts else 0
     facts = [_count(len(files), noun, whole)]
@@ -450,11 +485,23 @@ def _look_at_files(kind: str, name: str, path: Path, is_split: bool) -> Finding:
             problem = f"it has no subfolder with {noun}s for each class."
             return Finding(name, tuple(facts), problem)
         facts.append(_classes("", classes, whole))
+        inner = {name: {n[depth + 1] for n in for_training if n[depth] == name} for name in classes}
+        same = {frozenset(found) for found in inner.values()}
+        if len(classes) > 1 and len(same) == 1 and all(len(n) > depth + 2 for n in for_training):
+            problem = (
+                f"its folders {', '.join(classes)} have the same subfolders: which are classes?"
+            )
+            return Finding(name, tuple(facts), problem)
         if len(classes) == 1:
             return Finding(name, tuple(facts), f"all {noun}s are in one class.")
     few = is_split and whole and len(for_training) < LEAST + 1 and not {"val", "test"} <= parts
     problem = f"a split into three parts needs at least {LEAST + 1} {noun}s." if few else ""
     return Finding(name, tuple(facts), problem)
+
+
+def _split_of(folder: str) -> str:
+    """The part of the data that a folder of this name has, or nothing."""
+    return next((part for part, names in SPLITS.items() if folder.lower() in names), "")
 
 
 def _look_at_sound_table(name: str, table: Table) -> Finding:
@@ -475,7 +522,7 @@ def list_files(folder: Path, suffixes: set[str]) -> tuple[list[Path], bool]:
     """The files below a folder that end like this, and whether these are all. Opens none."""
     end, seen, found = time.monotonic() + SECONDS, 0, []
     for parent, folders, names in os.walk(folder, followlinks=False):
-        folders.sort()
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "__MACOSX")
         for name in sorted(names):
             if Path(name).suffix.lower() in suffixes and not name.startswith("."):
                 found.append(Path(parent, name))

@@ -39,9 +39,15 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
                 f"{place}: {name} is {words.iloc[0]!r} among numbers. If there is no number, leave "
                 "the cell empty; if it is a category, use another word."
             )
-        if not words.empty and words.str.fullmatch(r"[+-]?[\d.]*,\d+").all():
+        if not words.empty and words.str.fullmatch(r"[+-]?[\d.,' ]*,[\d.]+").all():
             place = place_of(texts, numbers.isna())
             raise SystemExit(f"{place}: {name} is {words.iloc[0]!r}: write numbers as in 2.5.")
+        if len(words) and texts[numbers.notna()].str.contains(".", regex=False).any():
+            place, number = place_of(texts, numbers.isna()), texts[numbers.notna()].iloc[0]
+            raise SystemExit(
+                f"{place}: {name} is {words.iloc[0]!r} among numbers such as {number}: correct it. "
+                "If all are names of categories, write no numbers with a point."
+            )
         if words.empty:
             parsed[name] = pd.to_numeric(table[name].replace(BOOLEANS))
     return table.assign(**parsed)

@@ -1,6 +1,7 @@
 #: into data.py at datasets
 """Names of classes, labels and tags, how often they occur, and files that a data set lists."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,13 +21,7 @@ def check_names(names: list[str], trained: set[str], noun: str, apart: bool) -> 
 
     If the splits are not `apart`, but shares of the same rows, such names are only said.
     """
-    numbers: dict[float, str] = {}
-    for name in names:
-        if (number := find_number(name)) is not None and numbers.setdefault(number, name) != name:
-            raise SystemExit(
-                f"{numbers[number]!r} and {name!r} are the same number, but two {noun} names: "
-                "write it in one way in all files."
-            )
+    check_numbers(names, noun)
     if missing := [name for name in names if name not in trained]:
         text = f"The training data have no {noun} {', '.join(map(repr, missing))}"
         if apart:
@@ -34,7 +29,20 @@ def check_names(names: list[str], trained: set[str], noun: str, apart: bool) -> 
         PartialState().print(f"{text}: all of them were split off")
 
 
+def check_numbers(names: Iterable[str], noun: str) -> None:
+    """Stop if two names are one number, such as 1 and 1.0. 01 is a code, and none."""
+    numbers: dict[float, str] = {}
+    for name in names:
+        if (number := find_number(name)) is not None and numbers.setdefault(number, name) != name:
+            raise SystemExit(
+                f"{numbers[number]!r} and {name!r} are the same number, but two {noun} names: "
+                "write it in one way in all files."
+            )
+
+
 def find_number(name: str) -> float | None:
+    if re.match(r"[+-]?0\d", name):  # a code
+        return None
     try:
         return float(name)
     except ValueError:

@@ -76,6 +76,13 @@ GOOD = [
     ("text_classification", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label; 2 classes"),
     ("tabular_classification", "t.csv", TEXTS, "2 columns: text, label; 2 classes in label"),
     ("tabular_regression", "t.csv", SIZES, "2 columns: id, size"),
+    (
+        "tabular_classification",
+        "t.csv",
+        table("n,code,day,text,label", [f"1.5,0{n},2026-01-02,b,{n % 2}" for n in range(20)]),
+        "5 columns: n, code, day, text, label; 2 classes in label: 0 (10), 1 (10); numbers: n; "
+        "dates: day; categories: code, text",
+    ),
     ("multiple_choice", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label"),
     ("forecasting", "t.csv", SERIES, "3 columns: time, value, series"),
     ("speech_recognition", "t.csv", table("file,text", ROWS), "2 columns: file, text"),
@@ -194,6 +201,30 @@ BAD = [
         json.dumps([{"prompt": "a", "completion": "b"}] * 20 + [{"prompt": "a"}]),
         ROW_21 + "has no messages",
     ),
+    (
+        "sft",
+        "t.jsonl",
+        (json.dumps({"messages": [TURNS[0], {**TURNS[1], "content": None}]}) + "\n") * 20,
+        "row 1: message 2 needs a role and a content",
+    ),
+    (
+        "sft",
+        "t.jsonl",
+        (json.dumps({"conversations": [{"from": "human", "value": None}]}) + "\n") * 20,
+        "row 1: message 1 needs a role and a content",
+    ),
+    (
+        "tabular_classification",
+        "t.csv",
+        table("text,label", [f"a,{1 + n % 2}" for n in range(20)] + ["a,1.0"]),
+        "'1' and '1.0' in label are one number, but two classes.",
+    ),
+    (
+        "tabular_regression",
+        "t.csv",
+        table("id,size", [f"{n},5" for n in range(20)] + ["2,inf"]),
+        "row 21 has the size 'inf', which is not a number",
+    ),
     ("dpo", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and rejected"),
     (
         "question_answering",
@@ -220,6 +251,23 @@ def test_the_first_problem_is_said(
     monkeypatch.chdir(tmp_path)
     Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
     assert said in look(task, name)
+
+
+def test_folders_are_looked_at_as_training_reads_them(tmp_path: Path, monkeypatch) -> None:
+    """Hidden ones are left out, splits may have other names, and others are no classes."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"{kind}/{number}.png" for kind in ("cat", "dog") for number in range(6)]
+    hidden = ["cat/.ipynb_checkpoints/0.png", ".cache/x/0.png", "__MACOSX/cat/0.png"]
+    write_files(tmp_path / "images", dict.fromkeys([*names, *hidden], ""))
+    task = "image_classification"
+    assert look(task, "images") == "images: 12 images; 2 classes: cat (6), dog (6)"
+    for part in ("Training", "dev", "Testing"):
+        write_files(tmp_path / "parts" / part, dict.fromkeys(names, ""))
+    found = look(task, "parts")
+    assert found == "parts: 36 images; parts: train, val, test; 2 classes: cat (6), dog (6)"
+    for part in ("2024", "2025"):
+        write_files(tmp_path / "years" / part, dict.fromkeys(names, ""))
+    assert "problem: its folders 2024, 2025 have the same subfolders" in look(task, "years")
 
 
 def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """export.py writes what runs elsewhere, and computes the same there."""
 
+import csv
 import json
 import os
 import subprocess
@@ -53,7 +54,7 @@ def test_a_project_offers_the_formats_that_go_with_its_model() -> None:
 
 
 def test_export_is_short() -> None:
-    assert len(render(EXPORT)["export.py"].splitlines()) <= 132
+    assert len(render(EXPORT)["export.py"].splitlines()) <= 154
 
 
 # --- trained ------------------------------------------------------------------------------------
@@ -226,3 +227,73 @@ def test_weights_of_8_bits_have_their_metrics_measured(task: str, tmp_path: Path
     last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
     assert f"test_loss {last['test_loss']:.5g}" in before
     assert written.startswith("runs/latest/export/int8 has the model as int8")
+
+
+# --- elsewhere, without PyTorch -------------------------------------------------------------------
+
+# torch, and what would import it, can't be imported
+WITHOUT_TORCH = """
+import runpy, sys
+for name in ("torch", "accelerate", "transformers", "torchvision", "safetensors", "onnx"):
+    sys.modules[name] = None
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+SETTINGS = ["--epochs", "2", "--batch-size", "4", "--num-workers", "0"]
+
+
+def draw(path: Path, level: int, size: tuple[int, int] = (20, 30), mode: str = "RGB") -> Path:
+    """A picture of one color."""
+    image = pytest.importorskip("PIL.Image")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.new(mode, size, level if mode == "L" else (level, 20, 90)).save(path)
+    return path
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("labels", ["folder", "one", "many"])
+def test_a_model_of_images_is_used_without_torch(labels: str, tmp_path: Path) -> None:
+    """run.py says what predict.py says; names of classes, crop, size and range are in the model."""
+    shades = {"dark": range(0, 60, 4), "light": range(180, 240, 4)}
+    drawn = {
+        draw(tmp_path / f"project/d/{name}/{level}.png", level): name
+        for name, levels in shades.items()
+        for level in levels
+    }
+    rows = [f"{path.relative_to(tmp_path / 'project')},{name}" for path, name in drawn.items()]
+    write_files(tmp_path / "project", {"images.csv": "\n".join(["image,label", *rows, ""])})
+    options = {"dataset": "image_folder", "path": "d"} if labels == "folder" else {"dataset": "csv"}
+    options |= {} if labels == "folder" else {"labels": labels}
+    options |= {"labels_column": "label"} if labels == "many" else {}
+    given: dict[str, Value] = {
+        f"image_classification.{name}": value
+        for name, value in {**options, "image_size": 16}.items()
+    }
+    project = train(tmp_path / "project", given, *SETTINGS)
+    result = export(project, "onnx", "--output", str(tmp_path / "out"))
+    assert result.returncode == 0, result.stderr
+    shown = [
+        draw(tmp_path / "new/a.png", 10),
+        draw(tmp_path / "new/b.jpg", 230, (300, 200)),
+        draw(tmp_path / "new/c.png", 200, mode="L"),
+    ]
+    predicted = run_python(project, ["predict.py", *shown])
+    assert predicted.returncode == 0, predicted.stderr
+    column = "labels" if labels == "many" else "label"
+    names = [row[column] for row in csv.DictReader(predicted.stdout.splitlines())]
+    used = run_python(tmp_path / "out", ["-c", WITHOUT_TORCH, "run.py", *shown], real=True)
+    assert used.returncode == 0, used.stderr
+    pairs = zip(shown, names, strict=True)
+    expected = [f"{path} {name}".replace(",", " ").strip() for path, name in pairs]
+    assert [line.strip() for line in used.stdout.splitlines()] == expected
+    read = run_python(tmp_path / "out", ["-c", FACTS])
+    facts = {name: json.loads(text) for name, text in json.loads(read.stdout).items()}
+    assert facts["classes"] == ["dark", "light"] and facts["crop"] == "center"
+    assert facts["mode"] == "RGB" and facts["size"] == 16 and facts["range"] == [0, 255]
+
+
+FACTS = """
+import json, onnxruntime
+session = onnxruntime.InferenceSession("model.onnx")
+print(json.dumps(session.get_modelmeta().custom_metadata_map))
+"""

@@ -1,6 +1,6 @@
-"""What people's files hold, in every task that reads such files: right, or refused with the place.
+"""What people's files hold, in the tasks that alone can have it: right, or refused with the place.
 
-GRID is the table of kinds and tasks. A section for each kind of file follows, with the details.
+A section for each kind of file. `kinds.py` has the grid of what many tasks can have.
 """
 
 import importlib
@@ -196,6 +196,27 @@ def test_numbers_with_a_decimal_comma_are_refused(project):
     assert "rooms is '" in said and "write numbers as in 2.5" in said
     table_of("rooms,target", *[f"{row % 4}.5,{row}" for row in range(60)])
     assert [*made.data.fit_columns(made.config()).medians] == ["rooms"]
+
+
+@pytest.mark.parametrize("cell", ["5 kg", '"1,234.5"', "2.5.", "1.5e"])
+def test_a_word_among_numbers_with_points_makes_no_categories(project, cell):
+    """The advice is to correct it: then the column has numbers."""
+    made = project("tabular_regression", **TABLES)
+    rows = [f"{row / 2},{row}" for row in range(60)]
+    table_of("x,target", *rows[:30], f"{cell},30", *rows[30:])
+    assert made.refusal().startswith("table.csv, row 31: x is ")
+    table_of("x,target", *rows[:30], "5,30", *rows[30:])
+    assert [*made.data.fit_columns(made.config()).medians] == ["x"]
+
+
+def test_classes_of_one_number_are_refused(project):
+    """The advice is to write it in one way."""
+    made = project("tabular_classification", **TABLES)
+    rows = [f"{row},{1 + row % 2}" for row in range(60)]
+    table_of("x,target", *rows, "3,1.0")
+    assert "'1' and '1.0' are the same number, but two class names" in made.refusal()
+    table_of("x,target", *rows, "3,1")
+    assert made.data.fit_columns(made.config()).classes == ["1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedTokenizerF
 
 byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
 small = {"vocab_size": 300, "d_model": 32, "pad_token_id": 0, "eos_token_id": 1}
+small |= {"use_cache": False}  # as a model has that was saved during a training
 two = {f"{part}_{name}": size for part in ("encoder", "decoder")
        for name, size in {"layers": 1, "attention_heads": 2, "ffn_dim": 64}.items()}
 two |= {"max_position_embeddings": 64, "bos_token_id": 2, "forced_eos_token_id": 1}
@@ -98,9 +99,10 @@ def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> N
     exported = run_python(project, ["export.py", "--format", "transformers", "--output", "out"])
     assert exported.returncode == 0, exported.stderr
     ask = "import torch; from transformers import AutoModelForSeq2SeqLM as M;"
-    ask += "print({str(w.dtype) for w in M.from_pretrained('out').parameters()})"
+    ask += "model = M.from_pretrained('out'); types = {str(w.dtype) for w in model.parameters()};"
+    ask += "print(types, model.config.use_cache, model.generation_config.use_cache)"
     found = run_python(project, ["-c", ask])
-    assert found.stdout.splitlines()[-1] == "{'torch.float32'}", found.stderr
+    assert found.stdout.splitlines()[-1] == "{'torch.float32'} True True", found.stderr
 
 
 @pytest.mark.sweep

@@ -13,6 +13,7 @@ from modulefinder import ModuleFinder
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import onnx
 import onnxruntime
 import torch
 from safetensors.torch import save_model
@@ -53,6 +54,16 @@ def export_onnx(model: nn.Module, inputs: Inputs, path: Path) -> Program:
     )
 
 
+def add_facts(config: Config, folder: Path) -> None:
+    """Write into model.onnx what the run knows of its data, such as the names of the classes."""
+    found = [path for path in config.output_dir.glob("*.json") if path.name != "config.json"]
+    facts = {path.stem: path.read_text(encoding="utf-8") for path in found}
+    #: slot facts
+    network = onnx.load(folder / "model.onnx", load_external_data=False)
+    onnx.helper.set_model_props(network, facts)
+    onnx.save(network, folder / "model.onnx")
+
+
 def export_torch(model: nn.Module, inputs: Inputs, path: Path) -> Program:
     torch.export.save(trace(model, inputs), path)
     return torch.export.load(path).module()
@@ -88,6 +99,7 @@ def export(model: nn.Module, config: Config, format: str, folder: Path) -> float
         raise TypeError("it does not return one tensor")
     if format == "onnx":
         program = export_onnx(model, inputs, folder / "model.onnx")
+        add_facts(config, folder)
     elif format == "torch":
         program = export_torch(model, inputs, folder / "model.pt2")
     elif format == "safetensors":

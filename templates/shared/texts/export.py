@@ -10,6 +10,8 @@ from model import build_model, build_tokenizer
 def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
     tokenizer = build_tokenizer(config).tokenizer
     #: slot before_saved
+    # a model that was saved during a training may say False, and generate() would be slow
+    model.model.config.use_cache = model.model.generation_config.use_cache = True
     model.model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     #: slot saved

@@ -28,6 +28,9 @@ class Sounds(Dataset):
         return *prepare(sound, self.config), self.labels[index]
 
 
+#: slot row_readers
+
+
 #: slot build_datasets
 
 
@@ -51,8 +54,9 @@ import torch.nn.functional as F
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.cells import read_csv
-from lib.names import check_once, count_names
+from lib.names import check_numbers, check_once, count_names
 from lib.folders import class_folders, find_split
+from lib.notes import note_ignored
 from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
 
@@ -185,6 +189,8 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
         parts[part].append(read_clip(path.parent / row["file"], row["label"], f"{place}: "))
         placed.append((place, parts[part][-1].path))
     check_once(placed)
+    check_numbers({clip.label for part in PARTS for clip in parts[part]}, "class")
+    note_ignored(str(path), names, ["file", "label", "split"])
     return parts
 
 

@@ -112,6 +112,9 @@ def find_step(times: pd.Index) -> str:
 # tables with a value per row
 
 
+#: slot row_readers
+
+
 #: slot read_table
 
 
@@ -199,6 +202,7 @@ def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
 from math import pi
 
 from lib.cells import read_csv
+from lib.notes import note_ignored
 
 #: slot read_series when dataset=series
 times = pd.date_range("2026-01-01", periods=800, freq="h", name="time")
@@ -310,6 +314,7 @@ def read_table(path: str, config) -> pd.DataFrame:
         flag = f"--{names[missing[0]]}-column"
         found = ", ".join(map(str, table.columns))
         raise SystemExit(f"{path} has no column {missing[0]!r}. Set {flag} to one of {found}.")
+    note_ignored(path, table.columns, list(names))
     table = table[list(names)].rename(columns=names)
     known = table["value"].where(~table["value"].astype(str).isin(MISSING))
     table = table.assign(time=parse_times(table["time"]), value=known)

@@ -7,6 +7,9 @@ from torch.utils.data import Dataset, random_split
 #: slot load_splits
 
 
+#: slot row_readers
+
+
 #: slot build_datasets
 
 

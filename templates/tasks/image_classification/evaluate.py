@@ -14,11 +14,12 @@ def read_columns(config: Config, split: str) -> dict[str, list[str]]:
     """All columns of the files of the data, for the rows of a split."""
     files, part = [config.table, config.val_table, config.test_table], SPLITS.index(split)
     if part and files[part]:
-        lines = list_rows(files[part])
+        lines = list_rows(files[part], config)
     else:  # a share of the first file, as in data.py
         shares = [0.0 if file else 0.1 for file in files[1:]]
         rng = torch.Generator().manual_seed(0)
-        lines = random_split(list_rows(files[0]), [1 - sum(shares), *shares], generator=rng)[part]
+        first = list_rows(files[0], config)
+        lines = random_split(first, [1 - sum(shares), *shares], generator=rng)[part]
     return {name: [str(line.get(name)) for line in lines] for name in lines[0]}
 
 #: slot table when dataset=csv

@@ -170,7 +170,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.names import describe_parts
-from lib.notes import rename_keys
+from lib.notes import note_ignored, rename_keys
 from lib.tables import read_table
 from accelerate import PartialState
 from lib.tokenizers import END, START, number_pieces, shorten, split_pieces
@@ -234,6 +234,11 @@ def write_question(rng: random.Random) -> Question:
     return Question(context, choices, things.index(thing))
 
 #: slot load_questions when dataset=file
+# what read_question() reads
+KEYS = {"context", "question", "question_stem", "choices", "label", "answerKey", "sent1", "sent2"}
+KEYS |= {f"ending{number}" for number in range(100)}
+
+
 @cache
 def load_questions(config) -> list[list[Question]]:
     """Questions for training, validation and test. A split without a file is a tenth of `path`."""
@@ -250,14 +255,15 @@ def load_questions(config) -> list[list[Question]]:
 def read_questions(path: str, config) -> list[Question]:
     """The questions of a file, each with the index of the right choice."""
     found = list(read_objects(path) if holds_objects(path) else read_table(path))
-    questions = []
-    for place, row in rename_keys(found, config.rename):
+    questions, rows = [], rename_keys(found, config.rename)
+    for place, row in rows:
         question = read_question(row, place)
         if question.label < 0:
             raise SystemExit(f"{place}: it has no label, the index of the right choice.")
         questions.append(question)
     if not questions:
         raise SystemExit(f"{path} has no rows.")
+    note_ignored(path, (name for _, row in rows for name in row), KEYS)
     return questions
 
 #: slot load_questions when dataset=huggingface

@@ -22,6 +22,9 @@ def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects
     return default_collate(images), list(targets)
 
 
+#: slot row_readers
+
+
 #: slot build_datasets
 
 
@@ -34,6 +37,7 @@ def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects
 import json
 from dataclasses import dataclass, field
 from functools import cache
+from glob import escape
 from math import cos, hypot, pi, sin
 from pathlib import Path
 from random import Random
@@ -46,6 +50,7 @@ from pycocotools import mask as coco
 from lib.folders import find_split, is_hidden, list_shown, read_text
 from lib.images import image_size, open_image
 from lib.names import check_once
+from lib.notes import note
 from lib.scaled_images import to_tensor
 from masks import decode
 
@@ -129,6 +134,8 @@ class Annotated:
         if not (left >= -1 and top >= -1 and right <= width + 1 and bottom <= height + 1):
             raise SystemExit(f"{place} is not within {self.image}, {width} x {height} pixels.")
         box = [max(left, 0.0), max(top, 0.0), min(right, float(width)), min(bottom, float(height))]
+        if (box, label) in zip(self.boxes, self.labels, strict=True):
+            note(f"{place} is there twice: both count.")
         self.boxes.append(box)
         self.labels.append(label)
         self.crowd.append(crowd)
@@ -388,6 +395,23 @@ def find_folder(folder: Path, *names: str) -> Path:
     return next((folder / name for name in names if (folder / name).is_dir()), folder)
 
 
+def find_image(path: Path, name: str, images: Path) -> Path:
+    """The image that an .xml file names, or else the one that has the name of the .xml file.
+
+    Some tools write a path of their own computer, the name alone, or the name before a renaming.
+    """
+    name = name.replace("\\", "/").rpartition("/")[2]
+    if name and (images / name).is_file():
+        return images / name
+    for stem in dict.fromkeys([name, path.stem]):
+        found = [file for file in images.glob(f"{escape(stem)}.*") if file.suffix != ".xml"]
+        if stem and len(found) == 1:
+            if Path(name).suffix and name != found[0].name:
+                note(f"{path}: there is no {name}: it is taken for {found[0].name}.")
+            return found[0]
+    raise SystemExit(f"{path}: there is no image {name or path.stem} in {images}.")
+
+
 def read_file(path: Path, images: Path) -> Annotated:
     """The objects of an image. Pixels are counted from 1, and a box ends with its last pixel.
 
@@ -397,9 +421,7 @@ def read_file(path: Path, images: Path) -> Annotated:
         root = ElementTree.fromstring(read_text(path))
     except ElementTree.ParseError as error:
         raise SystemExit(f"{path} is not XML: {error}") from error
-    image = images / (root.findtext("filename") or f"{path.stem}.jpg")
-    if not image.suffix:  # some tools write the name alone
-        image = next((file for file in images.glob(f"{image.name}.*") if file != path), image)
+    image = find_image(path, root.findtext("filename", "").strip(), images)
     row = Annotated(image, image_size(image))
     for number, part in enumerate(root.iter("object"), start=1):
         place, label = f"{path}, object {number}", part.findtext("name", "").strip()

@@ -198,7 +198,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, open_text, parse, read_objects
 from lib.names import describe_parts
-from lib.notes import rename_keys
+from lib.notes import note_ignored, rename_keys
 from accelerate import PartialState
 from lib.tokenizers import END, START, number_pieces, shorten, split_pieces
 
@@ -287,6 +287,8 @@ def read_questions(path: str, config) -> list[Question]:
     rows = rename_keys(rows, config.rename)
     if not (questions := [read_question(row, place, config) for place, row in rows]):
         raise SystemExit(f"{path} has no questions.")
+    known = ["context", "question", "answers", "is_impossible", "id", "title", "plausible_answers"]
+    note_ignored(path, (name for _, row in rows for name in row), known)
     return questions
 
 

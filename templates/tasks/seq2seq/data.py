@@ -107,7 +107,7 @@ def read_pairs(path: str, config) -> list[tuple[str, str]]:
                     f"line of a table names its columns. Add {','.join(columns)} above it, or set "
                     "--source-column and --target-column."
                 )
-            if not isinstance(row[column], str):
+            if not isinstance(row[column], str) or not row[column].strip():
                 raise SystemExit(f"{place}: its {column} is not text, but {row[column]!r:.60}.")
         pairs.append((row[columns[0]], row[columns[1]]))
     note_ignored(path, (name for _, row in rows for name in row), columns)

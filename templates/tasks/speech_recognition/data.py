@@ -94,6 +94,8 @@ from audio import measure_sound, read_sound
 from lib.extractors import load_extractor
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
+from lib.notes import note_ignored
+from lib.names import check_once
 from lib.rows import check_row
 from lib.sounds import log_mel, normalize
 from lib.tables import read_table
@@ -195,23 +197,27 @@ def load_sound(row: Row, rate: int) -> Tensor:
 @cache
 def load_rows(config) -> list[list[Row]]:
     """Rows for training, validation and test. A split without a file is a tenth of `path`."""
-    paths = [config.val_path, config.test_path]
-    shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
-    files = ["", *paths]
-    return [
-        read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)
-    ]
+    paths = [config.path, config.val_path, config.test_path]
+    found = [read_rows(path, config) if path else [] for path in paths]
+    check_once(
+        (f"{path}, row {number}", row.sound)
+        for path, rows in zip(paths, found, strict=True)
+        for number, row in enumerate(rows, start=1)
+    )
+    shares = [0.0 if path else 0.1 for path in paths[1:]]
+    parts = split_rows(found[0], [1 - sum(shares), *shares])
+    return [rows or part for rows, part in zip([[], *found[1:]], parts, strict=True)]
 
 #: slot read_rows when dataset=files
 def read_rows(path: str, config) -> list[Row]:
     """The sound and the text of each row of a file."""
     columns = config.sound_columns.split(",")
-    found = read_objects(path) if holds_objects(path) else read_table(path)
+    found = list(read_objects(path) if holds_objects(path) else read_table(path))
     settings = columns, Path(path).parent, config
     rows = [check_sound(row, place, *settings) for place, row in found]
     if not rows:
         raise SystemExit(f"{path} has no rows.")
+    note_ignored(path, (name for _, row in found for name in row), columns)
     return rows
 
 #: slot check_row when dataset=files

@@ -36,6 +36,8 @@ def read_inputs(config: Config) -> Inputs:
 
 
 def export_transformers(model: nn.Module, config: Config, folder: Path) -> Program:
+    # a model that was saved during a training may say False, and generate() would be slow
+    model.model.config.use_cache = model.model.generation_config.use_cache = True
     model.model.save_pretrained(folder)
     model.tokenizer.tokenizer.save_pretrained(folder)
     load_extractor(config.pretrained_name).save_pretrained(folder)

@@ -1,7 +1,7 @@
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from lib.names import count_names
+from lib.names import check_numbers, count_names
 
 #: slot load_table when dataset=breast_cancer
 def load_table(config) -> tuple[Tensor, Tensor]:
@@ -18,6 +18,7 @@ def read_targets(table: pd.DataFrame, config) -> Tensor:
 
 #: slot fit_columns when path=given
 labels = to_texts(pd.concat([table[config.target] for table in tables])).unique()
+check_numbers(labels, "class")
 are_numbers = pd.to_numeric(pd.Series(labels), errors="coerce").notna().all()
 classes = sorted(labels, key=float if are_numbers else str)
 if len(classes) == 1:

@@ -131,6 +131,7 @@ from sklearn.datasets import load_digits
 from lib.hub import load_splits
 from lib.images import FORMATS, to_rgb
 from lib.json_lines import holds_objects, read_objects
+from lib.notes import note_ignored
 from lib.rows import check_row
 from lib.tables import read_table
 
@@ -262,12 +263,13 @@ def load_rows(config) -> list[list[Row]]:
 def read_rows(path: str, config) -> list[Row]:
     """The image and the text of each row of a file."""
     columns = config.pair_columns.split(",")
-    found = read_objects(path) if holds_objects(path) else read_table(path)
+    found = list(read_objects(path) if holds_objects(path) else read_table(path))
     check = partial(check_pair, columns, Path(path).parent)
     with ThreadPoolExecutor() as pool:  # threads can decode images at the same time
         rows = list(pool.map(check, found))
     if not rows:
         raise SystemExit(f"{path} has no rows.")
+    note_ignored(path, (name for _, row in found for name in row), columns)
     return rows
 
 #: slot number_items when dataset=digits

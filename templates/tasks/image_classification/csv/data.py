@@ -5,9 +5,10 @@ from pathlib import Path
 from torch import Tensor
 
 from lib.cells import parse_number, read_csv, split_labels
-from lib.names import check_once, count_names
+from lib.names import check_numbers, check_once, count_names
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
+from lib.notes import note_ignored
 
 #: slot build_datasets
 #: region row
@@ -64,6 +65,7 @@ def load_rows(config) -> list[list[Row]]:
     )
     #: region known_labels
     known = {name for _, name in found[0]}
+    check_numbers(known, "class")
     for table, rows in zip(tables, found, strict=True):
         for number, (_, name) in enumerate(rows, start=1):
             if name not in known:
@@ -92,7 +94,7 @@ def describe_data(config) -> str:
 def read_rows(table: str, config) -> list[Row]:
     """The images that a CSV file lists, relative to its own folder, and {{ task.listed }}."""
     rows = []
-    for number, line in enumerate(list_rows(table), start=1):
+    for number, line in enumerate(list_rows(table, config), start=1):
         place = f"{table}, row {number}"
         #: region columns
         for flag, column in (("image", config.image_column), ("label", config.label_column)):
@@ -114,11 +116,14 @@ def read_rows(table: str, config) -> list[Row]:
     return rows
 
 
-def list_rows(table: str) -> list[dict[str, str]]:
+def list_rows(table: str, config) -> list[dict[str, str]]:
     """All columns of a CSV file."""
     names, rows = read_csv(table)
     if not rows:
         raise SystemExit(f"{table} has no rows.")
+    #: region ignored
+    note_ignored(table, names, [config.image_column, config.label_column])
+    #: end ignored
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 #: replace init when labels=many|number
@@ -129,6 +134,12 @@ def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
 
 #: replace columns when labels=many
 for flag, column in (("image", config.image_column), ("labels", config.labels_column)):
+
+#: replace ignored when labels=many
+note_ignored(table, names, [config.image_column, config.labels_column])
+
+#: replace ignored when labels=number
+note_ignored(table, names, [config.image_column, config.number_column])
 
 #: replace columns when labels=number
 for flag, column in (("image", config.image_column), ("number", config.number_column)):
@@ -203,6 +214,7 @@ if not Path(config.table).exists():  # the run was moved: its weights have the s
 
 #: replace known_labels when labels=many
 known = {name for _, names in found[0] for name in names}
+check_numbers(known, "label")
 for table, rows in zip(tables, found, strict=True):
     for number, (_, names) in enumerate(rows, start=1):
         if wrong := {*names} - known:
