@@ -113,8 +113,8 @@ SETS = {"features.evaluation_sets.enabled": True}
 # ---- lines that go to different depths ----------------------------------------------------------
 
 BACKWARD = "accelerator.backward(loss)"
-IN_PART = "accelerator.backward(loss * (find_batch_size(batch) / window_size))"
 BATCH = "progress.batch += 1"
+CLIPPED = f"if config.max_grad_norm:\n    {CLIPPING}"
 STEP = "optimizer.step()"
 START = before(TRAIN, LOOP, "count, rows = 0, []")
 
@@ -147,7 +147,7 @@ case(
 )
 # the gradients are complete when all parts are done: clipped before, they would be others
 CLIP = "nn.utils.clip_grad_value_(model.parameters(), 0.5)"
-for new, below in ((WINDOW, "progress.batch += len(window)"), (PARTS, "progress.batch += 1")):
+for new, below in ((WINDOW, CLIPPED), (PARTS, "progress.batch += 1")):
     case(
         f"depth: clipping by value behind backward, {next(iter(new))}",
         after(TRAIN, BACKWARD, CLIP),
@@ -160,8 +160,8 @@ case(
     "depth: samples counted behind backward",
     both(START, after(TRAIN, BACKWARD, "count += len(labels)")),
     WINDOW,
-    SAME,
-    expect=both(START, after(TRAIN, IN_PART, "count += len(labels)")),
+    CAREFUL,
+    expect=both(START, after(TRAIN, BACKWARD, "count += len(labels)")),
 )
 for name, anchor, text in (
     ("samples behind the batch", BATCH, "count += len(labels)"),
@@ -197,18 +197,11 @@ for name, edit in {
     case(f"depth: {name}", edit, WINDOW, SAME)
 case(
     "depth: out of the window, a line at the end of each part",
-    after(TRAIN, IN_PART, "torch.cuda.synchronize()"),
+    after(TRAIN, BACKWARD, "torch.cuda.synchronize()"),
     NO_WINDOW,
     SAME,
     WINDOW,
     expect=after(TRAIN, BACKWARD, "torch.cuda.synchronize()"),
-)
-case(
-    "depth: out of the window, with what only a window has",
-    both(START, after(TRAIN, "progress.batch += len(window)", "count += window_size")),
-    NO_WINDOW,
-    ASK,
-    WINDOW,
 )
 
 # ---- names of the update that the owner has given to something else -----------------------------
@@ -264,35 +257,17 @@ case(
     MIXING,
     ASK,
 )
-case(
-    "names: batch of an own loop",
-    after(TRAIN, EPOCH_BEGINS, "for batch in range(2):\n    pass"),
-    WINDOW,
-    ASK,
-)
-case(
-    "names: own function",
-    define(TRAIN, "def find_batch_size(batch):\n    return 3", MAIN),
-    WINDOW,
-    ASK,
-)
 case("names: own class", define(TRAIN, "class EarlyStopping:\n    pass", MAIN), STOP, ASK)
-case(
-    "names: local name of a function that comes",
-    after(TRAIN, EPOCH_BEGINS, "for find_batch_size in range(2):\n    pass"),
-    WINDOW,
-    ASK,
-)
 
 # ---- edits stay done ----------------------------------------------------------------------------
 
-NORM_LINE = 'values["grad_norm"] = float(grad_norm)'
+NORM_LINE = 'if config.max_grad_norm:\n    values["grad_norm"] = float(grad_norm)'
 IMPROVED = 'best_model.update(metrics["val_accuracy"], model)'
 STALE = 'early_stopping.update(metrics["val_accuracy"])'
 
 
 def comment_out(line: str) -> Edit:
-    return change(TRAIN, line, f"# {line}")
+    return change(TRAIN, line, "\n".join(f"# {row}" for row in line.splitlines()))
 
 
 def remove_line(line: str) -> Edit:
@@ -301,11 +276,11 @@ def remove_line(line: str) -> Edit:
 
 def left_as_comment(line: str) -> Edit:
     """What evaluation by steps moves, and its owner has commented out at the end of an epoch."""
-    return both(remove_line(line), before(TRAIN, 'log(f"epoch ...', f"# {line}"))
+    return both(remove_line(line), before(TRAIN, "done = epoch + ...", f"# {line}"))
 
 
 for how, take in {"commented out": comment_out, "deleted": remove_line}.items():
-    no_clipping = both(take(CLIPPING), delete(TRAIN, NORM_LINE))
+    no_clipping = both(take(CLIPPED), delete(TRAIN, NORM_LINE))
     for kind in ("value", "adaptive"):
         update: Mapping[str, Value] = {"features.clipping.kind": kind}
         case(f"undone: clipping {how}, then by {kind}", no_clipping, update, ASK)
@@ -321,7 +296,7 @@ for how, take in {"commented out": comment_out, "deleted": remove_line}.items():
     case(name, both(no_best, own_best), STEPS, ASK)
     case(f"undone: validation {how}, then by steps", no_validation, STEPS, ASK)
     case(f"undone: best weights {how}, then an average", take("best_model.load(model)"), EMA, SAME)
-    case(f"undone: backward {how}, then a window", take(BACKWARD), WINDOW, ASK)
+    case(f"undone: backward {how}, then a window", take(BACKWARD), WINDOW, SAME)
     case(f"undone: order of epochs {how}, then a window", take(EPOCH_BEGINS), WINDOW, SAME)
     no_test = both(
         take(TEST),

@@ -141,6 +141,26 @@ def test_a_block_of_ones_own_that_ends_after_that_of_the_update_is_asked_about()
     assert asked(STEP, ours, WINDOW) == "the update (it would end up in another block)"
 
 
+ACCUMULATED = WINDOW.replace("window(", "window.accumulate(").replace(
+    "        count += 1\n", "        if not window.sync_gradients:\n            continue\n"
+)
+
+
+@pytest.mark.parametrize(
+    "own",
+    ["seen += len(batch)", "losses.append(loss.item())", "if step:\n            mean.add(loss)"],
+)
+def test_a_sum_over_batches_that_would_see_the_last_part_of_a_step_is_asked_about(own: str) -> None:
+    ours = STEP + f"        {own}\n"
+    assert asked(STEP, ours, ACCUMULATED).endswith("would cover only the last part)")
+
+
+def test_own_clipping_is_done_when_the_gradients_of_all_parts_are_there() -> None:
+    clip = "        clip_grad_value_(model.parameters(), 0.5)\n"
+    merged = clean(STEP, STEP.replace(FORWARD, FORWARD + clip), ACCUMULATED)
+    assert merged == ACCUMULATED.replace("continue\n", f"continue\n{clip}").lstrip()
+
+
 def test_an_import_of_the_standard_library_comes_back_among_its_like() -> None:
     base = "import time\nfrom math import pi\n\nfrom model import build\n\n"
     theirs = "import time\n\nfrom model import build\n\n"
@@ -149,6 +169,13 @@ def test_an_import_of_the_standard_library_comes_back_among_its_like() -> None:
         base + use + "print(pi)\n", base + use + "print(2 * pi)\nprint(pi)\n", theirs + use
     )
     assert merged.startswith("import time\nfrom math import pi\n\nfrom model")
+
+
+def test_an_import_that_the_owner_no_longer_needs_gets_what_new_lines_need() -> None:
+    base = "from math import cos, pi\n\nprint(cos(pi))\nprint(2)\n"
+    theirs = "from math import cos, inf, pi\n\nprint(cos(pi))\nprint(2)\nprint(inf)\n"
+    expected = "from math import inf\nprint(1)\nprint(2)\nprint(inf)\n"
+    assert clean(base, "print(1)\nprint(2)\n", theirs) == expected
 
 
 def test_lines_that_were_put_into_a_function_are_followed() -> None:

@@ -19,6 +19,7 @@ from scaffold.merge.diff.hunks import find_clashes, merge_pair, work_on_given
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
+from scaffold.merge.source.training import limits_gradients, waits_for_parts
 from scaffold.merge.source.write import write_units
 
 
@@ -110,6 +111,9 @@ class Assembly(Triple):
         ]
         if not ours or not theirs:
             return [*ours, *theirs]
+        clips = all(limits_gradients(unit.text) for unit in ours)
+        if clips and any(waits_for_parts(unit.text) for unit in theirs):
+            return [*theirs, *ours]  # gradients are complete when all parts are done
         if theirs[0].depth == ours[0].depth and work_on_given(self, gap, ours, theirs):
             return [*ours, *theirs]
         # what continues the block above comes first, what opens one for the next unit comes last

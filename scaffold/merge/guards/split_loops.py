@@ -1,7 +1,8 @@
 """Finds the owner's statements in a loop that an update splits into two.
 
 An update that makes a step from several parts puts the forward pass into an inner loop, and leaves
-the rest of the step in the outer one. A statement between the two may be meant for each part or
+the rest of the step in the outer one; or it goes on to the next part before the rest of the step,
+with `accelerator.accumulate()`. A statement between the two may be meant for each part or
 for each step. Only one thing tells: a statement that needs what each part has, such as its labels,
 and keeps the result under a name of its owner's, has to see all the parts.
 """
@@ -21,6 +22,7 @@ from scaffold.merge.source.training import (
     has_gradients,
     is_done_once,
     limits_gradients,
+    waits_for_parts,
 )
 
 QUESTION = "does your line belong to each step, or to each part of a step?"
@@ -113,7 +115,7 @@ def _is_split(
         text = "\n".join(ours.units[place].text for place in statement)
         if not is_done_once(text):
             return ""
-        if _is_in_accumulation(theirs, theirs.match[below]):
+        if any(accumulates(theirs.units[head].text) for head in around_below):
             return QUESTION
         # beside it in the base: some of it may be done once for all parts
         block = [n for n, head in enumerate(triple.parents) if head == triple.parents[below]]
@@ -164,20 +166,13 @@ def _find_near(triple: Triple, statement: Sequence[int]) -> _Near:
 
 
 def _new_heads(side: Side, place: int | None) -> list[int]:
-    """The new loops and conditions around a unit, the outermost first."""
+    """The new loops and conditions around a unit, and blocks of parts, the outermost first."""
     heads: list[int] = []
     while place is not None and (place := side.parents[place]) is not None:
-        if place not in side.number_of and _REPEATS.match(side.units[place].text.lstrip()):
+        text = side.units[place].text.lstrip()
+        if place not in side.number_of and (_REPEATS.match(text) or accumulates(text)):
             heads.insert(0, place)
     return heads
-
-
-def _is_in_accumulation(side: Side, place: int | None) -> bool:
-    """Whether a unit is in a new block that makes a step from several parts."""
-    while place is not None and (place := side.parents[place]) is not None:
-        if place not in side.number_of and accumulates(side.units[place].text):
-            return True
-    return False
 
 
 def _new_loops(side: Side, place: int | None) -> list[int]:
@@ -197,8 +192,11 @@ def _belongs_inside(
     text = "\n".join(triple.ours.units[place].text for place in statement)
     if has_gradients(text) or _LEAVES.search(text):
         return False
-    inside = _bound_in(triple.theirs.units, heads[-1])
-    scope = triple.theirs.units[heads[-1]].scope
+    inner = heads[-1]
+    if accumulates(triple.theirs.units[inner].text):  # in the loop over the parts
+        inner = next(iter(_loops_around(triple.theirs, inner)), inner)
+    inside = _bound_in(triple.theirs.units, inner)
+    scope = triple.theirs.units[inner].scope
     ours = {
         name
         for unit in triple.theirs.units
@@ -252,9 +250,26 @@ def _sees_one_part(
             if place_there is not None and _LOOPS.match(theirs.units[place_there].text.lstrip()):
                 loops += [place_there] if place_there not in theirs.number_of else []
             loops = [row for row in loops if _LOOPS.match(theirs.units[row].text.lstrip())]
-            if set(loops) - set(_new_heads(theirs, here)):
+            if set(loops) - set(_new_heads(theirs, here)) or _is_skipped(theirs, place_there, here):
                 return f"{name} would cover only the last part"
     return ""
+
+
+def _is_skipped(side: Side, bound: int | None, place: int) -> bool:
+    """Whether a new `continue` leads to the next part, between where a name is bound and a line."""
+    for loop in _loops_around(side, place):
+        for row in range(loop + 1, place):
+            skips = row not in side.number_of and waits_for_parts(side.units[row].text)
+            if skips and bound is not None and loop <= bound < row:
+                return True
+    return False
+
+
+def _loops_around(side: Side, place: int) -> Iterator[int]:
+    """The loops around a unit, the innermost first."""
+    for head in _heads(side, place):
+        if _LOOPS.match(side.units[head].text.lstrip()):
+            yield head
 
 
 def _is_of_this_round(side: Side, sources: Sources, place: int, name: str) -> bool:

@@ -15,6 +15,7 @@ BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"
 
 _GRADIENTS = re.compile(r"\.(backward|grad)\b")
 _OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")
+_WAITS = re.compile(r"if not \w+\.sync_gradients:")
 _ACCUMULATES = re.compile(r"with .*\.accumulate\(")
 _CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
 
@@ -45,6 +46,11 @@ def is_done_once(text: str) -> bool:
 def accumulates(text: str) -> bool:
     """Whether a block makes a step from several parts, as Accelerate does."""
     return bool(_ACCUMULATES.match(text.strip()))
+
+
+def waits_for_parts(text: str) -> bool:
+    """Whether a condition holds until all parts of a step are done."""
+    return bool(_WAITS.match(text.strip()))
 
 
 def limits_gradients(text: str) -> bool:
