@@ -19,7 +19,7 @@ def answer_log_probs(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tenso
 
     Both have shape (batch, 2, length). The tokens of prompts and of padding do not count.
     """
-    logits = model(inputs.flatten(0, 1))  # both answers in one pass
+    logits = model(inputs.flatten(0, 1))  # all texts in one pass
     losses = F.cross_entropy(
         logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none"
     ).view_as(targets)

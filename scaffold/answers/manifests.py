@@ -63,9 +63,9 @@ def load_catalog(root: Path | None = None) -> Catalog:
         usual = tables[common] if kind is Task else {}
         return {p.parent.name: _read(kind, p, tables[p], usual=usual) for p in kinds[kind]}
 
+    _check_common(common, tables[common], [tables[path] for path in kinds[Task]])
     tasks, features = read(Task), read(Feature)
     traits = dict(_traits(words, tables[words]))
-    _check_common(common, tables[common], tasks.values())
     for task in tasks.values():
         _check_traits(task, task.can_have, traits)
     for feature in features.values():
@@ -120,10 +120,10 @@ def _check_traits(component: Component, names: Iterable[str], traits: Mapping[st
 
 
 def _check_common(
-    manifest: Path, rows: Mapping[str, Mapping[str, Any]], tasks: Iterable[Task]
+    manifest: Path, rows: Mapping[str, Mapping[str, Any]], tasks: Iterable[Mapping[str, Any]]
 ) -> None:
-    """Check the settings that several tasks have."""
-    used = {option.name for task in tasks for option in task.options}
+    """Check the settings that several tasks have. `tasks` is what their manifests say."""
+    used = {name for task in tasks for name in task.get("options", ())}
     for name, row in rows.items():
         line = line_of(manifest, f"[{name}]")
         if name not in used:

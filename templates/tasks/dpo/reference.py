@@ -18,7 +18,7 @@ def answer_log_probs(model: nn.Module, inputs: Tensor, targets: Tensor) -> Tenso
 
     Both have shape (batch, {{ task.rows }}, length). The tokens of prompts and of padding do not count.
     """
-    logits = model(inputs.flatten(0, 1))  # {{ task.all }} answers in one pass
+    logits = model(inputs.flatten(0, 1))  # all texts in one pass
     losses = F.cross_entropy(
         logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none"
     ).view_as(targets)
