@@ -174,7 +174,7 @@ def read_extras(row: dict, place: str) -> dict:
         raise SystemExit(f"{place}: tools must be a list, and chat_template_kwargs an object.")
     taken = {"tools", "messages", "chat_template", "add_generation_prompt"} & {*(values or {})}
     if row.get("functions") or taken:
-        raise SystemExit(f"{place}: write its {', '.join(taken) or 'functions'} as tools.")
+        raise SystemExit(f"{place}: write its {', '.join(sorted(taken)) or 'functions'} as tools.")
     return {**(values or {}), **({"tools": tools} if tools else {})}
 
 
@@ -321,7 +321,9 @@ def note(text: str) -> None:
 def check_keys(messages: Messages, settings: dict, template: str) -> None:
     """Raise ValueError if a chat template reads no tools, and name other keys that it ignores."""
     names = dict.fromkeys([*settings, *(name for message in messages for name in message)])
-    for name in names.keys() - {"role", "content", "weight"}:
+    for name in names:
+        if name in ("role", "content", "weight"):
+            continue
         if name not in template and name in ("tools", "tool_calls"):
             raise ValueError(f"the chat template does not write {name}.")
         if name not in template and name not in ("id", "tool_call_id"):

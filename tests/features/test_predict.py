@@ -352,8 +352,8 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
         (
             "cell.csv",
         ): "cell.csv, row 3: size is 'large', and not a finite number, as in the training rows",
-        ("header.csv",): "There is nothing to predict.",
-        ("empty.csv",): "empty.csv can't be read: ",
+        ("header.csv",): "header.csv has no rows.",
+        ("empty.csv",): "empty.csv has no rows.",
         ("missing.csv",): "missing.csv can't be read: ",
     }
     assert_said(folder, expected)

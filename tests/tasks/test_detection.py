@@ -351,7 +351,8 @@ def test_a_wrong_object_of_voc_is_named(tmp_path: Path) -> None:
     assert "True, False" in read.stdout and "False, True" not in read.stdout, read.stderr
     (project / "things/JPEGImages/002.png").unlink()
     [found] = said(project, "train.py", ["--output-dir", "runs/other"])
-    assert found.startswith("things/JPEGImages/002.png can't be read as an image: ")
+    reason = "there is no image 002.png in things/JPEGImages."
+    assert found == f"things/Annotations/002.xml: {reason}"
     assert not (project / "runs/other").exists()
 
 
