@@ -347,14 +347,13 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
     (folder / "header.csv").write_text(",".join(table))
     (folder / "empty.csv").write_text("")
     lacks = "columns.csv lacks columns that the model needs: size, colour."
+    large = "size is 'large', and not a finite number, as in the training rows"
     expected = {
         ("columns.csv",): lacks,
-        (
-            "cell.csv",
-        ): "cell.csv, row 3: size is 'large', and not a finite number, as in the training rows",
+        ("cell.csv",): f"cell.csv, row 3: {large}",
         ("header.csv",): "header.csv has no rows.",
         ("empty.csv",): "empty.csv has no rows.",
-        ("missing.csv",): "missing.csv can't be read: ",
+        ("missing.csv",): "missing.csv can't be read as CSV: ",
     }
     assert_said(folder, expected)
 
