@@ -145,7 +145,7 @@ def test_the_columns_of_named_data_are_choices(start: Start, tmp_path: Path) -> 
     terminal.repeat(ENTER, until=SUMMARY)
     assert terminal.finish(ENTER) == 0
     files = written(terminal)
-    text = files["train.py"].decode()
+    text = files["config.py"].decode()
     assert 'path: str = "../../houses.csv"' in text
     assert 'target: str = "rooms"' in text and 'drop_columns: str = "id"' in text
 

@@ -1,6 +1,7 @@
 """A pseudo-terminal, with the screen that a person sees."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -109,9 +110,13 @@ class Terminal:
         self.press(" ")
 
     def repeat(self, keys: str, until: str) -> None:
-        """Press keys at each question up to one."""
-        while until not in self.wait():
-            self.press(keys)
+        """Press keys once at each question up to one."""
+        while until not in (shown := self.wait()):
+            self.child.send(keys)
+            end = time.monotonic() + SECONDS
+            while asked(self.wait()) == asked(shown):  # it may be drawn again before it goes
+                assert time.monotonic() < end, f"nothing else is asked\n{self.text}"
+                assert self.read(), f"ended instead of asking {until}\n{self.text}"
 
     def finish(self, keys: str) -> int:
         """Press the last keys and read to the end. Returns the exit status."""
@@ -123,6 +128,13 @@ class Terminal:
         self.child.close()
         assert self.child.exitstatus is not None, self.text
         return self.child.exitstatus
+
+
+def asked(shown: str) -> str:
+    """What an open question asks for: the key of a setting, or its words."""
+    row = shown.partition("\n")[0]
+    keys = re.findall(r"\((\w+(?:\.\w+)+)\)", row)
+    return keys[-1] if keys else row.split("?")[1]
 
 
 def pointed(shown: str) -> str:
