@@ -11,6 +11,9 @@ import numpy as np
 import onnxruntime
 from PIL import Image, ImageOps
 
+# what Image.open may read: EPS, for one, would start another program
+FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
+
 
 def main() -> None:
     session = onnxruntime.InferenceSession(Path(__file__).with_name("model.onnx"))
@@ -18,7 +21,7 @@ def main() -> None:
     facts = {name: json.loads(value) for name, value in written.items()}
     [given], size = session.get_inputs(), facts["size"]
     for path in sys.argv[1:]:
-        picture = Image.open(path)
+        picture = Image.open(path, formats=FORMATS)
         picture.draft(facts["mode"], (2 * size, 2 * size))  # a large JPEG is read faster
         picture = ImageOps.exif_transpose(picture).convert(facts["mode"])
         pixels = np.array(ImageOps.fit(picture, (size, size))).reshape(1, size, size, -1)

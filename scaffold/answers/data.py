@@ -307,7 +307,7 @@ def _kinds_of_columns(table: Table, targets: list[str]) -> list[str]:
     kinds: dict[str, list[str]] = {"numbers": [], "dates": [], "categories": []}
     for column in [name for name in table.columns if name not in targets]:
         cells = [cell.strip() for row in table.rows if (cell := row.get(column)) and cell.strip()]
-        if any(re.match(r"[+-]?0\d", cell) for cell in cells):  # 01 is a code
+        if any(map(_is_code, cells)):
             kind = "categories"
         elif all(_is_number(cell) or cell.lower() in ("true", "false") for cell in cells):
             kind = "numbers"
@@ -320,6 +320,11 @@ def _kinds_of_columns(table: Table, targets: list[str]) -> list[str]:
         for kind, names in kinds.items()
         if names
     ]
+
+
+def _is_code(cell: str) -> bool:
+    """Whether a cell is like 01, which is no number."""
+    return bool(re.match(r"[+-]?0\d", cell))
 
 
 def _wrong_columns(table: Table, columns: Columns) -> str:
@@ -351,7 +356,7 @@ def _wrong_labels(option: Option, column: str, cells: list[str]) -> str:
             return f"row {number} has the {column} {cell[:LETTERS]!r}, which is not a number."
     numbers: dict[float, str] = {}
     for cell in map(str.strip, cells if option.column == "classes" else []):
-        if not _is_number(cell) or re.match(r"[+-]?0\d", cell):
+        if not _is_number(cell) or _is_code(cell):
             continue
         if (first := numbers.setdefault(float(cell), cell)) != cell:
             return f"{first!r} and {cell!r} in {column} are one number, but two classes."

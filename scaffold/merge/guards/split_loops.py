@@ -1,10 +1,10 @@
 """Finds the owner's statements in a loop that an update splits into two.
 
-An update that makes a step from several parts puts the forward pass into an inner loop, and leaves
-the rest of the step in the outer one; or it goes on to the next part before the rest of the step,
-with `accelerator.accumulate()`. A statement between the two may be meant for each part or
-for each step. Only one thing tells: a statement that needs what each part has, such as its labels,
-and keeps the result under a name of its owner's, has to see all the parts.
+An update can make a step from several parts in two ways. It puts the forward pass into an inner
+loop, and leaves the rest of the step in the outer one. Or it uses `accelerator.accumulate()`, and
+skips the rest of the step until the last part. A statement between the two may be meant for each
+part or for each step. Only one thing tells: a statement that needs what each part has, such as its
+labels, and keeps the result under a name of its owner's, has to see all the parts.
 """
 
 import re
@@ -257,12 +257,14 @@ def _sees_one_part(
 
 def _is_skipped(side: Side, bound: int | None, place: int) -> bool:
     """Whether a new `continue` leads to the next part, between where a name is bound and a line."""
-    for loop in _loops_around(side, place):
-        for row in range(loop + 1, place):
-            skips = row not in side.number_of and waits_for_parts(side.units[row].text)
-            if skips and bound is not None and loop <= bound < row:
-                return True
-    return False
+    if bound is None:
+        return False
+    return any(
+        row not in side.number_of and waits_for_parts(side.units[row].text)
+        for loop in _loops_around(side, place)
+        if loop <= bound
+        for row in range(bound + 1, place)
+    )
 
 
 def _loops_around(side: Side, place: int) -> Iterator[int]:
