@@ -32,7 +32,7 @@ def check_names(names: list[str], trained: set[str], noun: str, apart: bool) -> 
 def check_numbers(names: Iterable[str], noun: str) -> None:
     """Stop if two names are one number, such as 1 and 1.0. 01 is a code, and none."""
     numbers: dict[float, str] = {}
-    for name in names:
+    for name in sorted(set(names)):
         if (number := find_number(name)) is not None and numbers.setdefault(number, name) != name:
             raise SystemExit(
                 f"{numbers[number]!r} and {name!r} are the same number, but two {noun} names: "

@@ -1,6 +1,7 @@
 """The minimal loop: which tasks it serves, what a run prints and keeps, and how it grows."""
 
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,7 @@ def test_each_run_has_a_folder_of_its_own(project: Path) -> None:
     for processes, batch in ((1, 40), (2, 20)):
         flags = ["--epochs", "1", "--batch-size", str(batch), "--learning-rate", "1e-12"]
         (project / "own_folder.py").write_text((project / "train.py").read_text())
+        time.sleep(1)  # a folder is named after its second
         result = start(project, ["own_folder.py", *flags], processes)
         assert result.returncode == 0, result.stderr
         [loss] = re.findall(r"^epoch 1/1 \| train_loss (\S+) \| val_loss ", result.stdout, re.M)
