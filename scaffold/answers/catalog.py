@@ -16,6 +16,7 @@ class Choice:
     value: str
     help: str
     dependencies: tuple[str, ...] = ()
+    dependencies_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by trait
     needs: tuple[str, ...] = ()  # the traits of tasks that it goes with
     has: tuple[str, ...] = ()  # the traits that a task has with it
     lacks: tuple[str, ...] = ()  # the traits that a task loses with it

@@ -73,7 +73,9 @@ def load_catalog(root: Path | None = None) -> Catalog:
     shared = _read(Component, base, tables[base], tasks.values())
     others = {*tasks, *(choice.value for choice in shared.option("loop").choices)}
     for part in (*tasks.values(), *features.values()):
-        _check_traits(part, part.dependencies_for.keys() - others, traits)
+        choices = [choice for option in part.options for choice in option.choices]
+        for row in (part, *choices):
+            _check_traits(part, row.dependencies_for.keys() - others, traits)
     catalog = Catalog(
         base=shared,
         hardware=_read(Component, hardware, tables[hardware]),
@@ -368,6 +370,9 @@ def _choice(row: dict[str, Any]) -> Choice:
         value=row.pop("value"),
         help=row.pop("help"),
         dependencies=tuple(row.pop("dependencies", ())),
+        dependencies_for={
+            trait: tuple(packages) for trait, packages in row.pop("dependencies_for", {}).items()
+        },
         needs=tuple(row.pop("needs", ())),
         has=tuple(row.pop("has", ())),
         lacks=tuple(row.pop("lacks", ())),

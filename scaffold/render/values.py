@@ -125,12 +125,11 @@ def changes(catalog: Catalog, answers: Mapping[str, Value]) -> list[str]:
 def _dependencies(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[str]:
-    yield from component.dependencies
     words = {*traits(catalog, answers), str(answers["project.task"]), str(answers[LOOP])}
-    for word in sorted(words):
-        yield from component.dependencies_for.get(word, ())
-    for choice in chosen(catalog, component, answers):
-        yield from choice.dependencies
+    for part in (component, *chosen(catalog, component, answers)):
+        yield from part.dependencies
+        for word in sorted(words):
+            yield from part.dependencies_for.get(word, ())
 
 
 @cache

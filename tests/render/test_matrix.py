@@ -39,6 +39,7 @@ from support.combinations import (
     as_many_as_possible,
     combinations,
     conflict,
+    few_combinations,
     given_for,
     in_turns,
     meetings,
@@ -125,25 +126,26 @@ READERS = {
     "object_detection": "data.py",
     "semantic_segmentation": "data.py",
 }
-PARTS = 30  # in which the projects are rendered, so that all workers have their share
+PARTS = 16  # in which the projects are rendered, so that all workers have their share
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_combination_renders(part: int) -> None:
     """The other tests find them where `render` keeps them."""
     given = list(shared_combinations(whole=False).values())[part::PARTS]
-    assert len(given) >= 5
+    assert given
     for answers in given:
         assert render(answers)["train.py"]
 
 
 def shared_combinations(whole: bool) -> dict[str, Answers]:
-    return made_once(f"combinations {whole}", lambda: combinations(load_catalog(), whole))
+    make = combinations if whole else few_combinations
+    return made_once(f"combinations {whole}", lambda: make(load_catalog()))
 
 
 @pytest.fixture(scope="session", params=["some", pytest.param("whole", marks=pytest.mark.sweep)])
 def projects(request: pytest.FixtureRequest) -> dict[str, Project]:
-    """Those of every run, or with each feature alone with each task too."""
+    """Those of every run, or in which every two features meet and each is alone with each task."""
     given = shared_combinations(whole=request.param == "whole")
     return {
         label: Project(resolve(load_catalog(), answers), render(answers))
@@ -169,8 +171,9 @@ def test_the_combinations_are_complete(
             if project.answers["project.task"] == task
         ]
         names = {feature.name for feature in possible(catalog, task)}
-        assert frozenset() in seen
         together += seen
+        assert len(seen) >= 2 and max(map(len, seen)) >= len(names) / 2, task
+        assert frozenset() in seen or not whole
         for name in names if whole else ():
             refused = any(label.startswith(f"{task}, {name}.") for label in FOR_OTHERS)
             assert refused or with_required(catalog, [name]) in seen, f"{name} alone with {task}"
@@ -178,7 +181,7 @@ def test_the_combinations_are_complete(
             pair = frozenset({one.feature, two.feature})
             if pair not in apart and not conflict(catalog, [one, two], task):
                 apart.add(pair)
-    for pair in apart:
+    for pair in apart if whole else ():
         assert any(pair <= on for on in together), sorted(pair)
     assert len(apart) >= len(catalog.features) * (len(catalog.features) - 1) // 4
     for way in every_way(catalog):
@@ -187,7 +190,7 @@ def test_the_combinations_are_complete(
             for project in projects.values()
             if dict(way.given).items() <= project.answers.items()
         ]
-        assert len(rows) >= 2, f"{way} is in {len(rows)} projects"
+        assert len(rows) >= 1 + whole, f"{way} is in {len(rows)} projects"
     for key, value in own_choices(catalog.base, catalog.hardware, *catalog.tasks.values()):
         assert any(project.answers[key] == value for project in projects.values()), (key, value)
 
@@ -335,7 +338,8 @@ def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Proj
             if applies(catalog, option, project.answers)
         }
         assert written.items() <= expected.items(), label
-        assert len(written) < len(expected) / 2 or len(expected) < 40, label
+        if label.endswith(", default"):
+            assert len(written) < len(expected) / 2 or len(expected) < 40, label
         found = resolve(catalog, off | written)
         assert {key: found[key] for key in expected} == expected, label
 
@@ -538,14 +542,14 @@ def test_every_field_of_config_is_read(projects: dict[str, Project]) -> None:
 
 
 def test_every_field_of_config_has_a_help_text(projects: dict[str, Project]) -> None:
-    """The comment behind it, which tyro reads."""
-    pattern = r"(\w+): .*?  # (.*)"
+    """The comment behind it, or above a line that is too long, which tyro reads."""
+    pattern = r"(?:# (.*)\n +)?(\w+): .*?(?:  # (.*))?\n"  # behind it, or above a long one
     checked = 0
     for label, project in projects.items():
         if project.answers["project.loop"] == "complete":
             script = project.files["config.py"]
             [text] = re.findall(r"^class Config:\n((?:    .*\n)*)", script, re.MULTILINE)
-            helped = dict(re.findall(pattern, text))
+            helped = {name: above or behind for above, name, behind in re.findall(pattern, text)}
             assert helped.keys() == config_fields(script).keys(), label
             assert all(helped.values()), label
             checked += len(helped)
@@ -659,7 +663,7 @@ def test_nothing_of_the_template_syntax_is_left(projects: dict[str, Project]) ->
                 continue
             if "CHAT_TEMPLATE" in text:  # templates that transformers fills in
                 text = re.sub(r"(?s)# for a tokenizer without a chat .*?\nMARK = .*?\n", "", text)
-            for mark in ("#: ", "{{", "{%", "%}", "{#"):
+            for mark in ("#: ", "{{", "{% ", " %}", "{#"):
                 assert mark not in text, f"{mark} in {name} of {label}"
 
 
@@ -697,7 +701,8 @@ def third_party(project: Project, names: Iterable[str]) -> set[str]:
     found = modules - own - sys.stdlib_module_names
     for name in names:
         # accelerate imports the package of a tracker by its name
-        found |= set(re.findall(r'log_with="(\w+)"', project.files[name]))
+        for row in re.findall(r'(?:log_with=|trackers = \[)(".*")', project.files[name]):
+            found |= set(re.findall(r'"(\w+)"', row))
         # and pandas that which reads Parquet
         found |= {"pyarrow"} if "pd.read_parquet" in project.files[name] else set()
     found.discard("fsspec")  # torch requires it
@@ -786,7 +791,7 @@ def test_scripts_are_short(catalog: Catalog, projects: dict[str, Project]) -> No
     """train.py as its owner reads it: by default, and with everything that goes together."""
     for task in catalog.tasks:
         assert lines(projects[f"{task}, default"]) <= (170 if task == FIRST_TASK else 210), task
-        assert lines(projects[f"{task}, all"]) <= 408, task
+        assert lines(projects[f"{task}, all"]) <= 420, task
     main = next(
         node
         for node in parsed(projects[f"{FIRST_TASK}, default"].files["train.py"]).body

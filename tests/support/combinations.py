@@ -84,11 +84,12 @@ def fitting(catalog: Catalog, task: str) -> list[Component]:
 
 def possible(catalog: Catalog, task: str) -> list[Component]:
     """The features that can go with a task, also those that need a choice, such as a download."""
-    given, there = {"project.task": task}, fitting(catalog, task)
+    given = {"project.task": task}
+    there = {feature.name for feature in fitting(catalog, task)}
     return [
         feature
         for feature in catalog.features.values()
-        if feature in there
+        if feature.name in there
         or (can_fit(feature, catalog.tasks[task]) and answers_for(catalog, feature, given))
     ]
 
@@ -252,15 +253,13 @@ def in_turns(cases: Iterable[Any], every: int) -> list[Any]:
 MINIMAL: Answers = {"project.loop": "minimal"}
 
 
-def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
+def combinations(catalog: Catalog) -> dict[str, Answers]:
     """Answers by a label.
 
-    For each task: no feature, the default, all of them, each of its own choices, and projects in
-    which every two features meet that did not meet with a task before. The choices are made in
-    these projects where they can be. Every second of them is also made beside the minimal loop.
-    With `whole`, also each feature alone, each choice alone, among all features, and beside the
-    minimal loop; for the first task, each way of a feature alone and among all others: else those
-    that chance left out.
+    For each task: no feature, the default, all of them, and each feature alone; each of its own
+    choices alone, among all features, and beside the minimal loop; and projects in which every two
+    features meet that did not meet with a task before. For the first task, each way of a feature
+    alone and among all others: else those that chance left out.
     """
     found: dict[str, Answers] = {}
     met: set[frozenset[str]] = set()
@@ -269,36 +268,23 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
         found[f"{task}, default"] = {"project.name": "example", "project.task": task}
         everything = as_many_as_possible(catalog, task=task)
         found[f"{task}, all"] = given_for(catalog, everything, project__task=task)
-        for feature in possible(catalog, task) if whole else []:
+        for feature in possible(catalog, task):
             every = ways(catalog, feature)
             for way in every if task == FIRST_TASK else every[:1]:
                 found[f"{task}, {way}"] = given_for(catalog, [way], project__task=task)
                 if task == FIRST_TASK:
                     on = as_many_as_possible(catalog, [way])
                     found[f"all with {way}"] = given_for(catalog, on)
-        met_here = {}
         for number, on in enumerate(meetings(catalog, task, met)):
-            met_here[f"{task}, meeting {number}"] = given_for(catalog, on, project__task=task)
+            found[f"{task}, meeting {number}"] = given_for(catalog, on, project__task=task)
             names = sorted(way.feature for way in on)
             met |= {frozenset(pair) for pair in itertools.combinations(names, 2)}
-        choices = with_choices(catalog, own_choices(component), whole)
         minimal = "one_optimizer" in component.has
-        for number, (label, given) in enumerate(choices.items()):
-            if minimal and (whole or number % 2 == 0):
+        for label, given in each_choice(catalog, component).items():
+            found[label] = given
+            found[f"{label}, all"] = found[f"{task}, all"] | given
+            if minimal:
                 found[f"{label}, minimal"] = given_for(catalog, []) | given | MINIMAL
-            if whole:
-                found[label] = given
-                found[f"{label}, all"] = found[f"{task}, all"] | given
-            if whole or (minimal and number % 2 == 0):
-                continue
-            for other, features in met_here.items():
-                if is_kept(catalog, features | given):
-                    found[f"{other}, {label}"] = features | given
-                    del met_here[other]
-                    break
-            else:
-                found[label] = given
-        found |= met_here
         if minimal:
             found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
     for feature in catalog.features.values():  # what chance has left out
@@ -314,7 +300,7 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
         more = {"project.task": "language_model"} if value == "muon" else {}  # it needs layers
         found[f"{key}={value}"] = given_for(catalog, []) | {key: value, **more}
     parts = [feature for feature in catalog.features.values() if "hardware" in feature.folder.parts]
-    found |= with_choices(catalog, own_choices(catalog.hardware, *parts), whole)
+    found |= each_choice(catalog, catalog.hardware, *parts)
     unique: dict[tuple[tuple[str, Value], ...], str] = {}
     for label, given in list(found.items()):
         try:
@@ -325,6 +311,59 @@ def combinations(catalog: Catalog, whole: bool = False) -> dict[str, Answers]:
         else:
             unique.setdefault(tuple(answers.items()), label)
     return {label: found[label] for label in unique.values()}
+
+
+def few_combinations(catalog: Catalog) -> dict[str, Answers]:
+    """Answers by a label: for each task the default, all features, and the minimal loop; and each
+    choice and each way of a feature in one of these projects, or alone."""
+    found: dict[str, Answers] = {f"{FIRST_TASK}, none": given_for(catalog, [])}
+    for task, component in catalog.tasks.items():
+        found[f"{task}, default"] = {"project.name": "example", "project.task": task}
+        on = as_many_as_possible(catalog, task=task)
+        found[f"{task}, all"] = given_for(catalog, on, project__task=task)
+        if "one_optimizer" in component.has:
+            found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
+    resolved = {label: resolve(catalog, given) for label, given in found.items()}
+    # keys of answers that a project was picked for, or that it is the example of
+    kept = {label: set() if label.endswith(", all") else set(catalog.settings) for label in found}
+    every = [
+        way
+        for feature in catalog.features.values()
+        if feature.switch != DEVICES
+        for way in ways(catalog, feature)
+    ]
+    features = {
+        task: {feature.name for feature in possible(catalog, task)} for task in catalog.tasks
+    }
+    wanted: list[tuple[Answers, Answers]] = []  # what to find, and the answers that have it alone
+    for way in every:
+        suitable = [task for task, names in features.items() if way.feature in names]
+        task = FIRST_TASK if FIRST_TASK in suitable else suitable[0]
+        wanted.append((dict(way.given), given_for(catalog, [way], project__task=task)))
+    for key, value in own_choices(*catalog.components):
+        alone = {"project.name": "example", **needed_for(catalog, key), key: value}
+        wanted.append(({key: value}, alone))
+    for given, alone in wanted:
+        there = [label for label in found if given.items() <= resolved[label].items()]
+        if there:
+            kept[there[0]] |= given.keys()
+            continue
+        task = catalog.settings[next(iter(given))].task
+        for label, beside in found.items():
+            other_task = task and task != resolved[label]["project.task"]
+            both = beside | given
+            if not other_task and not given.keys() & kept[label] and is_kept(catalog, both):
+                break
+        else:
+            label, both = ", ".join(f"{key}={value}" for key, value in given.items()), alone
+            try:
+                resolve(catalog, both)
+            except AnswerError:  # beside other answers than the usual ones
+                assert label in FOR_OTHERS, label
+                continue
+        found[label], resolved[label] = both, resolve(catalog, both)
+        kept[label] = kept.get(label, set()) | given.keys()
+    return found
 
 
 FIRST_TASK = "image_classification"
@@ -345,23 +384,12 @@ def own_choices(*components: Component) -> Iterator[tuple[str, str]]:
                 yield from ((option.key, choice.value) for choice in option.choices)
 
 
-def with_choices(
-    catalog: Catalog, choices: Iterable[tuple[str, str]], whole: bool
-) -> dict[str, Answers]:
-    """Projects with these choices by a label: as many beside each other as go together, or (with
-    `whole`) each alone."""
-    found: dict[str, Answers] = {}
-    for key, value in choices:
-        alone = {**needed_for(catalog, key), "project.name": "example", key: value}
-        for label, given in [] if whole else found.items():
-            both = given | alone
-            if key not in given and both == alone | given and is_kept(catalog, both):
-                del found[label]
-                found[f"{label}, {key}={value}"] = both
-                break
-        else:
-            found[f"{key}={value}"] = alone
-    return found
+def each_choice(catalog: Catalog, *components: Component) -> dict[str, Answers]:
+    """Projects with one of these components' choices each, by a label."""
+    return {
+        f"{key}={value}": {**needed_for(catalog, key), "project.name": "example", key: value}
+        for key, value in own_choices(*components)
+    }
 
 
 def is_kept(catalog: Catalog, given: Answers) -> bool:

@@ -182,7 +182,7 @@ self.saved_at = time.monotonic()
 
 #: slot methods when checkpoint_unit=minutes
 def is_time(self) -> bool:
-    """Whether `checkpoint_every` minutes have passed. The main process decides: clocks differ."""
+    """Whether `checkpoint_every` minutes have passed, by the clock of the main process."""
     due = time.monotonic() - self.saved_at >= 60 * self.config.checkpoint_every
     return broadcast_object_list([due])[0]
 

@@ -14,9 +14,9 @@ if config.checkpoint_unit == "steps" and save_every and progress.step % save_eve
     checkpoints.save()
 
 #: slot save_in_epoch when checkpoint_unit=minutes
-if config.checkpoint_unit == "minutes" and progress.step % (config.log_every or 1) == 0:
-    if checkpoints.is_time():
-        checkpoints.save()
+looks_at_clock = progress.step % (config.log_every or 1) == 0
+if config.checkpoint_unit == "minutes" and looks_at_clock and checkpoints.is_time():
+    checkpoints.save()
 
 #: slot save_partial_epoch
 if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
