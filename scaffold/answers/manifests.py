@@ -73,9 +73,9 @@ def load_catalog(root: Path | None = None) -> Catalog:
     shared = _read(Component, base, tables[base], tasks.values())
     others = {*tasks, *(choice.value for choice in shared.option("loop").choices)}
     for part in (*tasks.values(), *features.values()):
-        choices = [choice for option in part.options for choice in option.choices]
-        for row in (part, *choices):
-            _check_traits(part, row.dependencies_for.keys() - others, traits)
+        _check_traits(part, part.dependencies_for.keys() - others, traits)
+        for choice in (choice for option in part.options for choice in option.choices):
+            _check_traits(part, choice.dependencies_for.keys() - others, traits)
     catalog = Catalog(
         base=shared,
         hardware=_read(Component, hardware, tables[hardware]),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from scaffold.answers.catalog import HUB, Catalog, Component, Feature, Task, Value
+from scaffold.answers.catalog import HUB, Catalog, Choice, Component, Feature, Task, Value
 from scaffold.answers.resolve import (
     LOOP,
     applies,
@@ -126,7 +126,8 @@ def _dependencies(
     catalog: Catalog, component: Component, answers: Mapping[str, Value]
 ) -> Iterator[str]:
     words = {*traits(catalog, answers), str(answers["project.task"]), str(answers[LOOP])}
-    for part in (component, *chosen(catalog, component, answers)):
+    parts: list[Component | Choice] = [component, *chosen(catalog, component, answers)]
+    for part in parts:
         yield from part.dependencies
         for word in sorted(words):
             yield from part.dependencies_for.get(word, ())

@@ -125,12 +125,15 @@ def conflict(catalog: Catalog, on: Sequence[Way], task: str = "") -> bool:
 def as_many_as_possible(
     catalog: Catalog, first: Sequence[Way] = (), task: str = "image_classification"
 ) -> list[Way]:
-    """These ways, and all other features of a task in the first way that goes with the rest."""
+    """These ways, and all other features of a task in the first way that goes with the rest, and
+    with the model that the task has by default."""
     on = list(first)
     for feature in fitting(catalog, task):
         if feature.name not in [way.feature for way in on]:
             on += [
-                way for way in ways(catalog, feature) if not conflict(catalog, [*on, way], task)
+                way
+                for way in ways(catalog, feature)
+                if str(way) not in BESIDE and not conflict(catalog, [*on, way], task)
             ][:1]
     return on
 
