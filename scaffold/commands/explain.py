@@ -136,6 +136,11 @@ def without_and_with(catalog: Catalog, feature: Feature) -> tuple[Answers, Answe
             break
     for other in required(catalog, feature):
         given[other.switch_key] = other.example
+    for other_key, values in feature.excludes.items():
+        option = catalog.settings[other_key]
+        if given.get(other_key, option.default) in values and other_key != "project.task":
+            usable = (choice.value for choice in option.choices if choice.value not in values)
+            given[other_key] = next(usable, option.default)
     for name in feature.conflicts:
         given[catalog.features[name].switch_key] = catalog.features[name].off
     on = resolve(catalog, {**given, key: feature.example})

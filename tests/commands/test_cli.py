@@ -29,7 +29,7 @@ from scaffold.project.write import write_new
 from scaffold.render.launch import launch
 from scaffold.render.pages import write_page
 from scaffold.render.project import render_project
-from support.combinations import FIRST_TASK, as_many_as_possible, fitting, given_for
+from support.combinations import FIRST_TASK, as_many_as_possible, fitting, given_for, in_turns
 from support.command_line import Cli, Result, run_cli
 from support.files import flatten, listing, read_files, write_files
 from support.paths import REPOSITORY
@@ -169,7 +169,7 @@ def test_bad_options_are_refused(cli: Cli, here: Path, case: str) -> None:
         (["new", "demo", "--unheard-of"], ["--unheard-of"]),
         (["new"], ["path"]),
         (["nwe", "demo"], ["nwe"]),
-        (["explain"], ["name"]),
+        (["explain"], ["explain what?"]),
     ],
 )
 def test_a_bad_command_line_is_refused(
@@ -720,7 +720,7 @@ def test_the_parts_to_replace_are_a_list(cli: Cli) -> None:
     assert len(re.findall(r"(?m)^\d\. ", out)) == 4 and out.count("\n\n") > 5
 
 
-@pytest.mark.parametrize("name", FEATURES)
+@pytest.mark.parametrize("name", in_turns(FEATURES, 4))
 def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, name: str) -> None:
     """Applied to a default project without the feature, it gives that with the feature."""
     feature = catalog.features[name]
@@ -852,11 +852,12 @@ def test_without_a_terminal_nothing_is_asked(tmp_path: Path) -> None:
 
 
 def test_an_error_has_no_traceback(tmp_path: Path) -> None:
-    result = run_cli("new", "demo", "--set", "training.epochs=0", cwd=tmp_path)
+    folder = tmp_path / "here"
+    result = run_cli("new", "demo", "--set", "training.epochs=0", cwd=folder)
     assert_refused(
         Result(result.returncode, result.stdout, result.stderr), "training.epochs: 0", "at least 1"
     )
-    assert listing(tmp_path) == []
+    assert listing(folder) == []
 
 
 def test_output_that_nobody_reads_to_the_end(tmp_path: Path) -> None:
@@ -1023,7 +1024,7 @@ def test_data_that_is_found_here_is_found_by_the_project(
     common = ["--yes", "--task", task, "--set", f"{task}.dataset=csv", "--set"]
     result = cli("new", "work/p", *common, f"{task}.path=data/houses.csv")
     assert result.code == 0, result.err
-    text = (here / "work/p/train.py").read_text(encoding="utf-8")
+    text = (here / "work/p/config.py").read_text(encoding="utf-8")
     assert 'path: str = "../../data/houses.csv"' in text
     assert "put the data" not in result.out
     result = cli("new", "q", *common, f"{task}.path=later.csv")
@@ -1159,7 +1160,7 @@ def test_a_file_that_appears_meanwhile_is_left_alone(
     monkeypatch.setattr(os, "link", link)
     with pytest.raises(ScaffoldError, match="nothing was written"):
         write_new(tmp_path / "demo", FILES)
-    assert listing(tmp_path) == ["demo", "demo/f.txt"]
+    assert listing(tmp_path) == ["demo", "demo/f.txt", "here"]
     assert (tmp_path / "demo/f.txt").read_bytes() == b"theirs\n"
 
 

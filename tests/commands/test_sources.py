@@ -13,6 +13,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.cache import remember
 from scaffold.render.origins import align, trace
+from support.combinations import in_turns
 from support.command_line import Cli
 from support.files import replace_in
 from support.paths import TEMPLATES
@@ -23,7 +24,7 @@ def rows_of(template: str) -> list[str]:
     return (TEMPLATES / template).read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("name", examples())
+@pytest.mark.parametrize("name", in_turns(sorted(examples(), key="everything".__ne__), 4))
 def test_each_line_of_an_example_is_traced(name: str) -> None:
     """To a line of a template that holds the same words, but for the values of answers."""
     catalog = load_catalog()

@@ -67,10 +67,9 @@ def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
 CHOICES = [(task, *choice) for task, part in CATALOG.tasks.items() for choice in own_choices(part)]
 
 
-@pytest.mark.parametrize(("task", "key", "value"), CHOICES)
-def test_choices_of_a_task_change(
-    task: str, key: str, value: str, cli: Cli, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("choice", in_turns(CHOICES, 3), ids="-".join)
+def test_choices_of_a_task_change(choice: tuple[str, str, str], cli: Cli, tmp_path: Path) -> None:
+    task, key, value = choice
     folder = tmp_path / "example"
     new_project(cli, folder, task)
     changes = {**needed_for(CATALOG, key), key: value}

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.manifests import load_catalog
+from support.combinations import in_turns
 from support.files import write_files
 from support.rendering import render
 from support.training import run_python
@@ -248,7 +249,7 @@ def test_it_imports_little(project: Path) -> None:
     assert result.stdout.strip() == "set()", result.stderr
 
 
-@pytest.mark.parametrize("task", load_catalog().tasks)
+@pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 4))
 def test_it_knows_which_value_is_better(task: str, tmp_path: Path) -> None:
     """Of the metric that the task monitors, and of one that the best model monitors."""
     files = render({**FEATURE, "project.task": task})

@@ -11,6 +11,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
+from support.combinations import in_turns
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
 from support.paths import TORCHVISION
@@ -251,7 +252,7 @@ def draw(path: Path, level: int, size: tuple[int, int] = (20, 30), mode: str = "
 
 
 @pytest.mark.train
-@pytest.mark.parametrize("labels", ["folder", "one", "many"])
+@pytest.mark.parametrize("labels", in_turns(["one", "folder", "many"], 3))
 def test_a_model_of_images_is_used_without_torch(labels: str, tmp_path: Path) -> None:
     """run.py says what predict.py says; names of classes, crop, size and range are in the model."""
     shades = {"dark": range(0, 60, 4), "light": range(180, 240, 4)}

@@ -185,7 +185,7 @@ def project(tmp_path: Path) -> Project:
 train = pytest.mark.train
 
 
-@pytest.mark.parametrize("task", load_catalog().tasks)
+@pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 4))
 def test_the_metric_is_that_of_the_task(task: str) -> None:
     """Or the one that decides which weights are best."""
     values = load_catalog().tasks[task].values

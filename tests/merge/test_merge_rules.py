@@ -377,3 +377,31 @@ def test_relative_imports_of_what_is_gone_are_told() -> None:
     after = {**before, "net/model.py": "class Other: ...\n"}
     found = find_new_wrongs(before, after, {})
     assert [row.text for row in found] == ["imports Net from .model, which does not define it"]
+
+
+@pytest.mark.parametrize("reads", ["vars(self).items()", "self.__dict__.values()"])
+def test_a_call_with_a_field_that_goes_is_named_in_a_class_that_reads_its_fields(
+    reads: str,
+) -> None:
+    """As `Config.__post_init__` does. A class that sets fields by their names may have any."""
+
+    def files(fields: str, check: str) -> dict[str, str]:
+        config = f"""
+            from dataclasses import dataclass
+
+            @dataclass(frozen=True)
+            class Config:
+                {fields}
+
+                def __post_init__(self):
+                    print({check})
+        """
+        sweep = "from config import Config\n\nConfig(seed=1, max_grad_norm=0.5)\n"
+        return {"config.py": dedent(config), "sweep.py": sweep}
+
+    both = "seed: int = 0; max_grad_norm: float = 1.0"
+    [wrong] = find_new_wrongs(files(both, reads), files("seed: int = 0", reads), {})
+    assert (wrong.path, wrong.line) == ("sweep.py", 3)
+    assert "Config has no field max_grad_norm" in wrong.text
+    sets = "vars(self).update(given)"
+    assert not find_new_wrongs(files(both, sets), files("seed: int = 0", sets), {})

@@ -418,9 +418,12 @@ def tokens(text: str) -> tuple[set[str], set[str]]:
 
 
 def test_no_name_and_no_comment_of_what_is_off(
-    catalog: Catalog, projects: dict[str, Project]
+    catalog: Catalog, projects: dict[str, Project], request: pytest.FixtureRequest
 ) -> None:
-    """Every name and comment in a project comes from a component that is on."""
+    """Every name and comment in a project comes from a component that is on.
+
+    In every run of each third project.
+    """
     caught = {
         feature.name: 0
         for feature in catalog.features.values()
@@ -429,7 +432,8 @@ def test_no_name_and_no_comment_of_what_is_off(
             for target, _ in read_templates(feature)  # code in files that others bring
         )
     }
-    for label, project in projects.items():
+    every = 1 if request.node.callspec.params["projects"] == "whole" else 3
+    for label, project in list(projects.items())[::every]:  # the first one has no feature
         answers = project.answers
         on = active_components(catalog, answers)
         bare = label.endswith(", none")

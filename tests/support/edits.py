@@ -252,8 +252,8 @@ def _config(module: Module) -> Block | None:
 
 def add_field(random: Random, files: Files) -> Files | None:
     """A field of Config, and its use in `main`."""
-    name = "train.py"
-    module = Module(files[name])
+    home = "config.py" if "config.py" in files else "train.py"
+    module = Module(files[home])
     config = _config(module)
     if config is None:
         return None
@@ -262,7 +262,8 @@ def add_field(random: Random, files: Files) -> Files | None:
     tail = random.choice(["", "  # mine"])
     number = random.randrange(1, len(config.body) + 1)
     text = _insert(random, module, config, number, [f"{new}: {kind} = {value}{tail}"])
-    module = Module(text)
+    files = {**files, home: text}
+    module = Module(files["train.py"])
     places = [
         place
         for place in _places(module)
@@ -271,7 +272,8 @@ def add_field(random: Random, files: Files) -> Files | None:
     if not places:
         return None
     block, number = random.choice(places)
-    return {**files, name: _insert(random, module, block, number, [f"print(config.{new})"])}
+    script = _insert(random, module, block, number, [f"print(config.{new})"])
+    return {**files, "train.py": script}
 
 
 def change_literal(random: Random, files: Files) -> Files | None:
@@ -308,7 +310,7 @@ def change_literal(random: Random, files: Files) -> Files | None:
 
 def change_default(random: Random, files: Files) -> Files | None:
     """Another default of a field of Config."""
-    name = "train.py"
+    name = "config.py" if "config.py" in files else "train.py"
     module = Module(files[name])
     config = _config(module)
     fields = [

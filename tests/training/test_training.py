@@ -11,7 +11,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
-from support.combinations import as_many_as_possible, given_for
+from support.combinations import as_many_as_possible, given_for, in_turns
 from support.files import write_files
 from support.rendering import render
 from support.training import (
@@ -108,7 +108,7 @@ print_threads()
 """
 
 
-@pytest.mark.parametrize("label", ["none", "all"])
+@pytest.mark.parametrize("label", in_turns(COMBINATIONS, 2))
 def test_the_process_group_ends_with_the_training(label: str, tmp_path: Path) -> None:
     """Its threads would still run while Python shuts down, where they can abort the process."""
     project = write_files(tmp_path / "project", render(COMBINATIONS[label]))

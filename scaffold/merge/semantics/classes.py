@@ -101,11 +101,16 @@ def _targets(target: ast.expr, value: ast.expr | None, name: str) -> Iterator[tu
 
 
 def _sets_by_name(node: ast.ClassDef) -> bool:
-    """Whether methods set attributes whose names can't be seen."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and part.attr == "__dict__":
+    """Whether methods set attributes whose names can't be seen. Reading `vars(self)` sets none."""
+    parts = list(ast.walk(node))
+    read = {part.value for part in parts if isinstance(part, ast.Attribute) and part.attr in _READS}
+    for part in parts:
+        if isinstance(part, ast.Attribute) and part.attr == "__dict__" and part not in read:
             return True
-        called = part.func if isinstance(part, ast.Call) else None
+        called = part.func if isinstance(part, ast.Call) and part not in read else None
         if isinstance(called, ast.Name) and called.id in ("setattr", "vars"):
             return True
     return False
+
+
+_READS = {"items", "keys", "values", "get", "copy"}  # methods of a dictionary that change nothing
