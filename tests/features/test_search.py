@@ -86,10 +86,11 @@ def main():
             time.sleep(config.pause)
             quality = 1 - (config.learning_rate - 0.05) ** 2 - 0.1 / epoch + 0.001 * config.seed
             if config.fail == "nan" and not is_first:
-                quality = math.nan
+                quality = math.nan  # which a run writes as null
             if config.fail == "worse" and not is_first:
                 quality -= 5
-            for values in ({"loss": 1.0, "lr": 0.1}, {METRIC: sign * quality}):
+            value = None if math.isnan(quality) else sign * quality
+            for values in ({"loss": 1.0, "lr": 0.1}, {METRIC: value}):
                 print(json.dumps({"step": epoch, **values}), file=file, flush=True)
         print(json.dumps({"step": epoch, "test_loss": 0.5 + config.seed}), file=file)
     note("ended")
@@ -254,7 +255,8 @@ def test_the_best_settings_become_the_defaults(tmp_path: Path) -> None:
     replace_in(folder / "search.py", last, f'        "max_grad_norm": {suggested},\n{last}')
     real = {name: (folder / name).read_text() for name in ("config.py", "train.py")}
     (folder / "train.py").write_text(f'METRIC = "val_accuracy"\n{STAND_IN}')
-    (folder / "config.py").write_text(settings_of(STAND_IN))
+    found = "\n\ndef find_checkpoints(folder):\n    return []\n"
+    (folder / "config.py").write_text(settings_of(STAND_IN) + found)
     result = run_python(folder, ["search.py", "--trials", "2", "--jobs", "2"])
     assert result.returncode == 0, result.stderr
     write_files(folder, real)
@@ -339,7 +341,7 @@ def test_bad_trials_are_ended_early(project: Project) -> None:
 @pytest.mark.parametrize(
     ("fail", "reason"),
     [
-        ("nan", "has val_accuracy nan"),
+        ("nan", "has val_accuracy None"),
         pytest.param("later", "ended with status 1: see ", marks=pytest.mark.sweep),
     ],
 )
@@ -447,7 +449,7 @@ def test_each_job_has_its_devices(tmp_path: Path) -> None:
         ),
     ):
         files = {"trials.py": render({**FEATURE, **given})["trials.py"]}
-        folder = write_files(tmp_path, {**files, "checkpoint.py": "find_checkpoints = None\n"})
+        folder = write_files(tmp_path, {**files, "config.py": "find_checkpoints = None\n"})
         code = "import os, torch, trials\n"
         for count, visible, _ in cases:
             code += f"torch.cuda.device_count = lambda: {count}\n"

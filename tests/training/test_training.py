@@ -250,7 +250,7 @@ print(json.dumps([seen, searched[seen[1] : seen[-1]]]))
 
 def test_no_step_looks_for_packages(tmp_path: Path) -> None:
     """Accelerate's optimizer does, at each step, and Python would search the disk every time."""
-    project = write_files(tmp_path / "project", render({}))
+    project = write_files(tmp_path / "project", render({"features.fast_steps.enabled": True}))
     (project / "searches.py").write_text(SEARCHES)
     result = start(project, ["searches.py"], 1, real=True)
     assert result.returncode == 0, result.stderr
