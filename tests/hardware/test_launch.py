@@ -271,7 +271,11 @@ def test_the_notebook_is_one() -> None:
     nbformat = pytest.importorskip("nbformat")
     for given in ({}, TWO, {"hardware.num_processes": 2, "hardware.debug": True}):
         text = with_launcher("notebook", given)["train.ipynb"]
-        nbformat.validate(nbformat.reads(text, as_version=4))
+        notebook = nbformat.reads(text, as_version=4)
+        nbformat.validate(notebook)
+        notebook.cells[0].cell_type = "wrong"
+        with pytest.raises(nbformat.ValidationError):
+            nbformat.validate(notebook)
 
 
 def test_sagemaker_is_asked_for_what_was_answered(tmp_path: Path) -> None:

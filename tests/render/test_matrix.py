@@ -326,8 +326,11 @@ def test_every_file_can_be_read(projects: dict[str, Project]) -> None:
     assert checked >= 12 * len(projects)
 
 
-def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Project]) -> None:
+def test_the_settings_say_the_answers(
+    catalog: Catalog, projects: dict[str, Project], request: pytest.FixtureRequest
+) -> None:
     """The answers to all settings that have an effect follow from scaffold.toml."""
+    whole = request.node.callspec.params["projects"] == "whole"
     off = {f.switch_key: False for f in catalog.features.values() if not f.switch}
 
     for label, project in projects.items():
@@ -338,7 +341,7 @@ def test_the_settings_say_the_answers(catalog: Catalog, projects: dict[str, Proj
             if applies(catalog, option, project.answers)
         }
         assert written.items() <= expected.items(), label
-        if label.endswith(", default"):
+        if whole or label.endswith(", default"):  # the others of a run have many choices made
             assert len(written) < len(expected) / 2 or len(expected) < 40, label
         found = resolve(catalog, off | written)
         assert {key: found[key] for key in expected} == expected, label
@@ -791,11 +794,17 @@ def test_every_function_and_class_is_used(projects: dict[str, Project]) -> None:
     assert checked >= 10 * len(projects)
 
 
-def test_scripts_are_short(catalog: Catalog, projects: dict[str, Project]) -> None:
-    """train.py as its owner reads it: by default, and with everything that goes together."""
+def test_scripts_are_short(
+    catalog: Catalog, projects: dict[str, Project], request: pytest.FixtureRequest
+) -> None:
+    """train.py as its owner reads it: by default, and with everything that goes together.
+
+    In every run beside choices that add some lines.
+    """
+    most = 408 if request.node.callspec.params["projects"] == "whole" else 420
     for task in catalog.tasks:
         assert lines(projects[f"{task}, default"]) <= (170 if task == FIRST_TASK else 210), task
-        assert lines(projects[f"{task}, all"]) <= 420, task
+        assert lines(projects[f"{task}, all"]) <= most, task
     main = next(
         node
         for node in parsed(projects[f"{FIRST_TASK}, default"].files["train.py"]).body
