@@ -7,6 +7,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -207,6 +208,7 @@ def test_no_run_is_written_over(stopped: Path, tmp_path: Path) -> None:
         runs = set((folder / "runs").iterdir())
         code = ["-c", "import train; train.main(train.parse_config(''))", *flags]
         (folder / "plain.py").write_text(code[1])
+        time.sleep(1)  # a folder is named after its second
         result = start(folder, ["plain.py", *flags], processes)
         assert result.returncode == 0, result.stderr
         [made] = set((folder / "runs").iterdir()) - runs
