@@ -1,5 +1,6 @@
 """The files of an ejected project, in memory."""
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from scaffold.eject.answers import complete
 from scaffold.eject.plan import Plan
 from scaffold.eject.read import read_plan
 from scaffold.eject.write import fill
+from scaffold.errors import ScaffoldError
 from scaffold.render.format import Remember
 from scaffold.render.project import render_project
 
@@ -23,4 +25,14 @@ def build(
     plan = read_plan(script)
     answers = complete(catalog, plan, name)
     rendered = render_project(catalog, answers, remember)
-    return plan, answers, rendered, fill(plan, rendered)
+    try:
+        files = fill(plan, rendered)
+        for name, text in files.items():
+            if name.endswith(".py"):
+                ast.parse(text, name)
+    except SyntaxError as error:
+        raise ScaffoldError(
+            f"{script}: something in it can't be carried over: the project would hold "
+            f"{(error.text or '').strip()!r}, which is not valid Python. Nothing is written."
+        ) from None
+    return plan, answers, rendered, files

@@ -122,8 +122,7 @@ def settle(
         plan.answers[key] = defaults[name]
         added = f"{name}=config.{short}"
         if call is not None:
-            place = plan.edits.span(call)[1] - 1
-            plan.edits.insert(place, f", {added}" if call.args or call.keywords else added)
+            plan.edits.add_argument(call, added)
         return added
     return "none"
 

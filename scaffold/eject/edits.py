@@ -57,6 +57,15 @@ class Edits:
     def insert(self, place: int, new: str) -> None:
         self._changes[place, place] = self._changes.get((place, place), "") + new
 
+    def add_argument(self, call: ast.Call, text: str) -> None:
+        """Add one more argument, behind those of the call and those that were added before."""
+        given = [*call.args, *call.keywords]
+        if given:
+            self.insert(max(self.span(node)[1] for node in given), f", {text}")
+        else:
+            place = self.span(call)[1] - 1
+            self.insert(place, f", {text}" if (place, place) in self._changes else text)
+
     def apply(self, span: Span | None = None) -> str:
         """The text, or a part of it, with all changes."""
         start, end = span or (0, len(self.text))

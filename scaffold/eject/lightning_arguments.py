@@ -104,7 +104,7 @@ def _early(plan: Plan, call: ast.expr, values: dict[str, Any]) -> str | None:
 def _monitor(plan: Plan, feature: str, values: Mapping[str, Any]) -> None:
     if isinstance(values.get("monitor"), str):
         plan.answers[f"features.{feature}.enabled"] = True
-        plan.monitor = values["monitor"]
+        plan.monitors[feature] = values["monitor"]
         plan.answers[f"features.{feature}.mode"] = str(values.get("mode", "min"))
 
 

@@ -8,10 +8,30 @@ from typing import Any
 from scaffold.answers.catalog import Value
 from scaffold.eject.edits import Edits, dedent
 from scaffold.eject.flow import Item, needed, value_of
-from scaffold.eject.script import Script, used_names
+from scaffold.eject.script import DEFINITIONS, Script, used_names
 
 TODO = "# TODO:"
 OTHER_CONFIG = "script_config"
+OWN = """
+    after_training build_loaders build_model build_optimizer build_scheduler check_environment
+    count_steps describe evaluate evaluate_test find_checkpoints format_metrics keep_columns log
+    main parse_config progress_bar save_weights stop_on_nan write_config BestModel Checkpoints
+    Config EarlyStopping Meters MetricsFile Progress RunningLoss
+"""
+RESERVED = {  # names of the written modules, and the import that binds them there
+    **dict.fromkeys(OWN.split(), ""),
+    "Accelerator": "from accelerate import Accelerator",
+    "broadcast_object_list": "from accelerate.utils import broadcast_object_list",
+    "find_batch_size": "from accelerate.utils import find_batch_size",
+    "islice": "from itertools import islice",
+    "nn": "from torch import nn",
+    "os": "import os",
+    "Optimizer": "from torch.optim import Optimizer",
+    "set_seed": "from accelerate.utils import set_seed",
+    "sys": "import sys",
+    "time": "import time",
+    "torch": "import torch",
+}
 UNKNOWN = object()
 
 
@@ -62,7 +82,8 @@ class Plan:
     loaders: str = ""  # the body of build_loaders
     loaders_take_model: bool = False
     data_functions: list[str] = field(default_factory=list)  # of data.py
-    monitor: str = ""  # the metric that decides, in place of val_loss
+    # the metric that best_model and early_stopping watch, in place of val_loss
+    monitors: dict[str, str] = field(default_factory=dict)
     has_val: bool = False
     has_test: bool = False
     optimizer: str = ""  # the body of build_optimizer
@@ -86,6 +107,10 @@ class Plan:
                 self.note(f"{self.script.place(node)}: __file__ is now the file of the project")
         if "config" in self.script.definitions or any("config" in i.bound for i in self.items):
             self._rename_config()
+        for name, statement in RESERVED.items():
+            bound = self.script.imports.get(name, statement) != statement
+            if bound or name in self.script.definitions:
+                self._rename(name, f"script_{name}")
 
     def _rename_config(self) -> None:
         """The script's own `config` gets another name: ours has the settings of a run."""
@@ -98,6 +123,22 @@ class Plan:
             own = id(home) in homes or "config" in used_names(home)
             if isinstance(node, ast.Name) and node.id == "config" and own:
                 self.edits.replace(node, OTHER_CONFIG)
+
+    def _rename(self, name: str, new: str) -> None:
+        """Give another name to what the script binds to a name of the written modules."""
+        script, found = self.script, self.script.imports.get(name)
+        if found:
+            script.imports[new] = f"{found.removesuffix(f' as {name}')} as {new}"
+        node = script.definitions.pop(name, None)
+        if node is not None:
+            script.definitions[new] = node
+        if isinstance(node, DEFINITIONS):
+            start = self.edits.offset(node.lineno, node.col_offset)
+            place = self.edits.text.index(name, start)
+            self.edits.replace((place, place + len(name)), new)
+        for part in script.source.all(ast.Name):
+            if isinstance(part, ast.Name) and part.id == name and script.is_global(part):
+                self.edits.replace(part, new)
 
     def todo(self, node: ast.AST, reason: str, line: str = "") -> str:
         """A comment with the original lines, for the place where they belong."""

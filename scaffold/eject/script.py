@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scaffold.check.source import Source
 from scaffold.errors import ScaffoldError
+from scaffold.merge.semantics.scopes import Scope
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -87,7 +88,8 @@ class Text:
         body = [node for node in self.tree.body if node.lineno > start]
         first = body[0].lineno - 1 if body else start
         if body and is_text(body[0]):
-            return "\n".join(self.rows[start : body[0].end_lineno]).strip()
+            comments = [row for row in self.rows[start : body[0].lineno] if row.startswith("#")]
+            return "\n".join([*comments, ast.get_docstring(ast.Module(body[:1], [])) or ""])
         rows = []
         for row in self.rows[start:first]:
             if row and not row.startswith("#"):
@@ -108,6 +110,13 @@ class Text:
     def error(self, node: ast.AST, text: str) -> ScaffoldError:
         """An error with its file and line."""
         return ScaffoldError(f"{self.place(node)}: {text}")
+
+    def is_global(self, node: ast.Name) -> bool:
+        """Whether a name is that of the module, and not one of a function or class."""
+        scope: Scope | None = self.source.scope(node)
+        while scope is not None and node.id not in scope.names:
+            scope = scope.parent
+        return scope is None or scope is self.source.facts.top
 
     def code(self, node: ast.AST) -> str:
         """The text of a node as it was written, without its indentation."""

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from scaffold.eject.plan import Plan
+from scaffold.eject.plan import RESERVED, Plan
 from scaffold.eject.script import bound_names, methods
 
 LOGS = ("log", "log_dict")
@@ -42,39 +42,13 @@ REFUSED = {
     "optimizers": "the optimizers of this method are not known",
 }
 # names of main that code of a module can't bind
-MAIN = frozenset(
-    [
-        "accelerator",
-        "config",
-        "model",
-        "module",
-        "optimizer",
-        "scheduler",
-        "progress",
-        "epoch",
-        "bar",
-        "batches",
-        "meters",
-        "metrics",
-        "samples",
-        "start",
-        "start_step",
-        "values",
-        "checkpoints",
-        "states",
-        "train_loader",
-        "val_loader",
-        "test_loader",
-        "total_steps",
-        "batches_per_epoch",
-        "metrics_file",
-        "train_loss",
-        "grad_norm",
-        "window",
-        "group",
-        "peak",
-    ]
-)
+NAMES = """
+    accelerator config model module optimizer scheduler progress epoch bar batches remaining done
+    meters metrics samples start start_step values checkpoints states settings save_every
+    train_loader val_loader test_loader total_steps batches_per_epoch metrics_file train_loss
+    grad_norm best_model early_stopping
+"""
+MAIN = frozenset(NAMES.split())
 
 
 @dataclass
@@ -211,7 +185,18 @@ class Module(Methods):
         for node in ast.walk(function):
             if isinstance(node, ast.Name) and node.id == own and isinstance(node.ctx, ast.Load):
                 needs |= self._rewrite(node, names, seen | {name})
+        self._rename_locals(function, needs)
         return needs
+
+    def _rename_locals(self, function: ast.FunctionDef, needs: set[str]) -> None:
+        """Give local names an underscore that would hide what the loop gives to the method."""
+        own = {part.arg for part in parameters(function)}.union(*map(bound_names, function.body))
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and node.id in own & needs:
+                self.plan.edits.replace(node, f"{node.id}_")
+            elif isinstance(node, ast.arg) and node.arg in own & needs:
+                start, _ = self.plan.edits.span(node)
+                self.plan.edits.replace((start, start + len(node.arg)), f"{node.arg}_")
 
     def _rewrite(self, own: ast.Name, names: Mapping[str, str], seen: frozenset[str]) -> set[str]:
         """Rewrite one use of self."""
@@ -307,7 +292,7 @@ class Module(Methods):
         """A moved method as a function of train.py."""
         node, plan = self.methods[name], self.plan
         arguments = list(parameters(node))
-        texts = [plan.script.code(part) for part in arguments]
+        texts = [plan.edits.apply(plan.edits.span(part)) for part in arguments]
         defaults = node.args.defaults
         for place, default in enumerate(reversed(defaults), start=1):
             texts[-place] += f"={plan.script.code(default)}"
@@ -355,5 +340,7 @@ def returns(function: ast.FunctionDef) -> list[ast.Return]:
 def inlines(function: ast.FunctionDef, allowed: frozenset[str] = frozenset()) -> bool:
     """Whether the body of a method can stand in the loop: one return, at its end, and own names."""
     found = returns(function)
-    names = set().union(*map(bound_names, function.body)) if function.body else set()
-    return (not found or found == [function.body[-1]]) and not names & (MAIN - allowed)
+    names = {part.arg for part in parameters(function)}.union(*map(bound_names, function.body))
+    return (not found or found == [function.body[-1]]) and not names & (
+        MAIN - allowed | RESERVED.keys()
+    )

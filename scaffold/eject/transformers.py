@@ -225,7 +225,7 @@ class Arguments(Reader):
         if values.get("load_best_model_at_end") is True:
             answers["features.best_model.enabled"] = True
             answers["features.best_model.mode"] = self.mode
-            self.plan.monitor = f"val_{self.best}"
+            self.plan.monitors["best_model"] = f"val_{self.best}"
 
 
 class Loaders(Arguments):
@@ -504,6 +504,6 @@ class Run(Optimizers):
                     "features.early_stopping.mode": self.mode,
                     "features.early_stopping.patience": patience or 1,
                 }
-                self.plan.monitor = f"val_{self.best}"
+                self.plan.monitors["early_stopping"] = f"val_{self.best}"
             else:
                 self.comments.append(self.plan.todo(part, "this callback is not carried over"))

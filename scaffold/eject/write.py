@@ -57,13 +57,26 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
         texts["model.py"] = f"{_comment(plan.script.headline)}\n{texts['model.py']}"
     files |= place_definitions(plan, texts, rendered)
     _add_settings(plan, files)
-    if plan.monitor:
-        for name, text in files.items():
-            if name.endswith(".py"):
-                files[name] = text.replace('"val_loss"', f'"{plan.monitor}"')
+    _watch(plan.monitors, files)
     if not plan.has_val:
         files.pop("tests/test_evaluation.py", None)
     return files
+
+
+def _watch(monitors: Mapping[str, str], files: dict[str, str]) -> None:
+    """Let each feature watch its metric, and the tests that of the best model."""
+    for feature, metric in monitors.items():
+        text = files["train.py"]
+        for call in (f"{feature}.update(", f"{feature}.update(-"):
+            text = text.replace(f'{call}metrics["val_loss"]', f'{call}metrics["{metric}"]')
+        if feature == "early_stopping":
+            text = text.replace("no better val_loss", f"no better {metric}")
+        files["train.py"] = text
+    if monitors:
+        metric = monitors.get("best_model") or next(iter(monitors.values()))
+        for name, text in files.items():
+            if name.endswith(".py"):
+                files[name] = text.replace('"val_loss"', f'"{metric}"')
 
 
 def _meters() -> str:
@@ -112,7 +125,8 @@ def _closure(plan: Plan, text: str, known: Collection[str]) -> set[str]:
         node = plan.script.definitions.get(name)
         if node is None or name in found or name in known:
             continue
-        found |= {name, *(bound_names(node) - set(known))}
+        bound = bound_names(node) & plan.script.definitions.keys()
+        found |= {name, *(bound - set(known))}
         wanted |= used_names(ast.parse(_definition(plan, node))) - found
     return found
 
@@ -420,15 +434,15 @@ class Train(Step):
         for row in plan.start:
             self.put(self.main.body[0], row, below=False)
         if plan.loop.alone:
-            self.put(self.main.body[0], ALONE.format(reason=plan.loop.alone))
+            self.put(self.first("Accelerator"), ALONE.format(reason=plan.loop.alone))
         count = self.first("count_steps")
+        inner = "model"
         if self._uses_module():
+            inner = "module"
             self.put(count, "module = accelerator.unwrap_model(model)", below=False)
         if plan.scheduler:
-            self.put(
-                count,
-                "scheduler = build_scheduler(optimizer.optimizer, model, total_steps, config)",
-            )
+            arguments = f"optimizer.optimizer, {inner}, total_steps, config"
+            self.put(count, f"scheduler = build_scheduler({arguments})")
             self._add_state("scheduler")
         if plan.loop.logs:
             self.put(count, "meters = Meters(accelerator)")
@@ -439,15 +453,17 @@ class Train(Step):
     def _uses_module(self) -> bool:
         loop = self.plan.loop
         texts = (loop.before, loop.epoch_start, loop.step, loop.epoch_end, loop.after)
-        return any("module" in used_names(ast.parse(text)) for text in texts)
+        return any("module" in used_names(ast.parse(text)) for text in texts) or (
+            "model" in used_names(ast.parse(_function("build()", self.plan.scheduler or "pass")))
+        )
 
     def _add_state(self, name: str) -> None:
         for node in ast.walk(self.main):
             if self._is_dict(node, "states"):
                 assert isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
-                place = self.edits.span(node.value)[1] - 1
-                comma = ", " if node.value.keys else ""
-                self.edits.insert(place, f'{comma}"{name}": {name}')
+                last = node.value.values[-1:]
+                place = self.edits.span(last[0] if last else node.value)[1] - (not last)
+                self.edits.insert(place, f'{", " if last else ""}"{name}": {name}')
 
     def _fit_epochs(self) -> None:
         loop, epochs = self.plan.loop, self._epochs()

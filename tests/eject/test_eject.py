@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,18 @@ from textwrap import dedent
 
 import pytest
 
+from scaffold import eject as eject_package
+from scaffold.answers.catalog import Value
+from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
 from scaffold.eject.arguments import table
-from scaffold.eject.plan import TODO
+from scaffold.eject.plan import RESERVED, TODO
+from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names
+from scaffold.eject.steps import MAIN
 from support.command_line import Cli, command_line
 from support.paths import TEMPLATES, TORCHVISION
+from support.rendering import render
+from support.training import start
 
 SCRIPTS = {
     path.parent.name: path.read_text()
@@ -231,3 +240,206 @@ def test_both_train_the_same(
         "updates on the same" in result.out + result.err
         and "  it began with" not in result.out + result.err
     )
+
+
+# several settings of one call, two metrics that are watched, a tracker, a module method in the step
+BUSY = """
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.loggers import TensorBoardLogger
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+class Rows(L.LightningDataModule):
+    def __init__(self, batch_size=8, workers=0):
+        super().__init__()
+        self.batch_size, self.workers = batch_size, workers
+
+    def setup(self, stage=None):
+        x = torch.linspace(-1, 1, 64).reshape(16, 4)
+        self.rows = TensorDataset(x, x.sum(1, keepdim=True))
+
+    def train_dataloader(self):
+        return DataLoader(self.rows, self.batch_size, shuffle=True, num_workers=self.workers)
+
+    def val_dataloader(self):
+        return DataLoader(self.rows, self.batch_size)
+
+
+class Net(L.LightningModule):
+    def __init__(self, width=8, lr=0.1):
+        super().__init__()
+        self.save_hyperparameters()
+        self.layers = nn.Sequential(nn.Linear(4, width), nn.Linear(width, 1))
+
+    def errors(self, batch):
+        x, y = batch
+        return (self.layers(x) - y).square().mean()
+
+    def training_step(self, batch, batch_idx):
+        return self.errors(batch)
+
+    def validation_step(self, batch, batch_idx):
+        loss = self.errors(batch)
+        self.log_dict({"val/loss": loss, "val/score": -loss})
+
+    def configure_optimizers(self):
+        optimizer = torch.optim.SGD(self.parameters(), lr=self.hparams.lr)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimizer, self.hparams.lr, total_steps=self.trainer.estimated_stepping_batches
+        )
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+if __name__ == "__main__":
+    trainer = L.Trainer(
+        max_epochs=2,
+        accelerator="cpu",
+        devices=1,
+        logger=TensorBoardLogger("logs"),
+        callbacks=[
+            ModelCheckpoint(monitor="val/score", mode="max"),
+            EarlyStopping(monitor="val/loss", patience=3),
+        ],
+    )
+    trainer.fit(Net(), Rows())
+"""
+
+
+def test_each_callback_watches_its_own_metric(cli: Cli, tmp_path: Path) -> None:
+    project, _ = eject(cli, tmp_path, BUSY)
+    train = (project / "train.py").read_text()
+    assert 'best_model.update(metrics["val/score"], model)' in train
+    assert 'early_stopping.update(-metrics["val/loss"])' in train
+    assert "no better val/loss" in train and '"val_loss"' not in train
+
+
+@pytest.mark.parametrize(
+    "call", ["Rows()", "Rows(workers=0)", "Rows(\n        batch_size=8,\n    )"]
+)
+def test_several_settings_of_one_call(cli: Cli, tmp_path: Path, call: str) -> None:
+    project, _ = eject(cli, tmp_path, change("Rows())", f"{call})", BUSY))
+    [made] = [
+        node
+        for node in ast.walk(ast.parse((project / "data.py").read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "Rows"
+    ]
+    given = {word.arg: ast.unparse(word.value) for word in made.keywords}
+    assert given == {"batch_size": "config.batch_size", "workers": "config.num_workers"}
+
+
+# names that the written modules have, too: of the module, and of the steps
+NAMES = """
+from math import log
+import lightning as L
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def describe(x):
+    return x.float().mean()
+
+
+def build_model(width):
+    return nn.Sequential(nn.Linear(4, width), nn.Linear(width, 1))
+
+
+def evaluate(net, x):
+    return 3 * net(x)
+
+
+class Net(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.model = build_model(8)
+        self.scale = log(2)
+
+    def forward(self, x):
+        return evaluate(self.model, x)
+
+    def training_step(self, batch, samples):
+        start, progress = batch
+        model = self.model
+        time = self(start)
+        epoch = self.current_epoch + log(1) + 0 * describe(start)
+        loss = (time - progress).square().mean() + 0 * model(start).sum() + 0 * epoch
+        self.log("train_loss", loss)
+        return loss
+
+    def validation_step(self, batch, batch_idx):
+        loader, name = batch
+        meters = (self(loader) - name).square().mean()
+        self.log("val_loss", meters)
+
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.01)
+
+
+if __name__ == "__main__":
+    L.seed_everything(1)
+    x = torch.randn(64, 4)
+    rows = TensorDataset(x, x.sum(1, keepdim=True))
+    train, val = DataLoader(rows, batch_size=8, shuffle=True), DataLoader(rows, batch_size=8)
+    L.Trainer(max_epochs=2, accelerator="cpu", logger=False).fit(Net(), train, val)
+"""
+
+
+def test_names_of_the_script_hide_none_of_the_project(cli: Cli, tmp_path: Path) -> None:
+    project, _ = eject(cli, tmp_path, NAMES)
+    train, model = ((project / f"{name}.py").read_text() for name in ("train", "model"))
+    assert "time = model(start)" in train and "model_ = module.model" in train
+    assert "script_log(1)" in train and "script_describe(start)" in train
+    assert "self.model = script_build_model(8)" in model and "script_evaluate(self.model" in model
+    assert model.count("def build_model(") == 1 and train.count("def evaluate(") == 1
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("text", [BUSY, NAMES], ids=["busy", "names"])
+def test_an_ejected_project_trains(cli: Cli, tmp_path: Path, text: str) -> None:
+    project, _ = eject(cli, tmp_path, text)
+    result = start(project, ["train.py", "--epochs", "2", "--log-every", "4"], 1)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("epoch ") == 2 and "val" in result.stdout
+
+
+def test_all_names_of_the_written_loop_are_known() -> None:
+    """A step that binds one of them becomes a function, and a global of the script another name."""
+    names = "best_model early_stopping tracker stop_on_nan evaluation_by_steps clipping tf32"
+    given: dict[str, Value] = {f"features.{name}.enabled": True for name in names.split()}
+    given |= {"project.task": "own", "features.schedule.enabled": False}
+    for steps in (1, 2):
+        tree = ast.parse(
+            render({**given, "training.gradient_accumulation_steps": steps})["train.py"]
+        )
+        [main] = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == "main"]
+        bound = set().union(*map(bound_names, main.body)) - {"inputs", "targets", "loss"}
+        assert bound <= MAIN, bound - MAIN
+        replaced = {"F", "Tensor", "AdamW", "compute_loss"}  # by what the script has
+        nodes = [node for node in tree.body if isinstance(node, (*DEFINITIONS, *IMPORTS))]
+        found = set().union(*map(bound_names, nodes)) - replaced
+        plain = {name for name in found if name[0].islower()}
+        assert len(plain) > 15 and plain <= RESERVED.keys() | {"get_available_trackers"}
+
+
+def test_what_is_suggested_can_be_added() -> None:
+    """`scaffold add X`, in the notes and reasons of eject, can be added to its projects."""
+    catalog, found = load_catalog(), set[str]()
+    for path in Path(eject_package.__file__ or "").parent.iterdir():
+        if path.suffix in (".py", ".toml"):
+            found |= set(re.findall(r"scaffold add ([a-z_]+)", path.read_text()))
+    assert len(found) > 8
+    for name in sorted(found):
+        given: dict[str, Value] = {"project.task": "own", "project.name": "net"}
+        resolve(catalog, {**given, catalog.features[name].switch_key: True})
+
+
+def test_a_project_that_is_no_python_is_not_written(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scaffold.eject.build.fill", lambda *_: {"train.py": "def main(:\n"})
+    project, output = eject(cli, tmp_path, LIGHTNING, code=2)
+    assert "'def main(:', which is not valid Python. Nothing is written." in output
+    assert not project.exists()
