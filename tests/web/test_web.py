@@ -25,6 +25,7 @@ from scaffold.web.local import NewProject
 from scaffold.web.project import ExistingProject
 from scaffold.web.server import TOKEN, Server, make_page
 from support.paths import REPOSITORY
+from support.wishes import random_wishes
 
 WEB = REPOSITORY / "scaffold" / "web"
 DEVICES = {"hardware.distributed_type": "MULTI_GPU"}
@@ -150,6 +151,25 @@ def test_the_command_writes_the_same_files(tmp_path: Path, monkeypatch: Any) -> 
         assert {name: content.read(name).decode() for name in content.namelist()} == {
             f"net/{name}": text for name, text in written.items()
         }
+
+
+@pytest.mark.parametrize("number", [3, pytest.param(300, marks=pytest.mark.sweep)])
+def test_the_command_of_a_page_writes_its_files_to_the_byte(
+    tmp_path: Path, monkeypatch: Any, number: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for place, (wishes, _) in enumerate(random_wishes(load_catalog(), number)):
+        wishes["project.name"] = f"net{place}"
+        call = page(tmp_path).call
+        command = shlex.split(call("render", {"wishes": wishes})["command"])
+        result = CliRunner().invoke(app, command[1:])
+        assert result.exit_code == 0, result.output
+        content = base64.b64decode(call("zip", {"wishes": wishes})["content"])
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for name in archive.namelist():
+                assert (tmp_path / name).read_bytes() == archive.read(name), (name, wishes)
+            written = {path for path in (tmp_path / f"net{place}").rglob("*") if path.is_file()}
+            assert len(written) == len(archive.namelist())
 
 
 def read_folder(folder: Path) -> dict[str, str]:

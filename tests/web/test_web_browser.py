@@ -9,7 +9,6 @@ import functools
 import http.server
 import json
 import os
-import random
 import shlex
 import shutil
 import subprocess
@@ -23,14 +22,12 @@ from typing import Any
 
 import pytest
 
-from scaffold.answers.catalog import as_typed
 from scaffold.answers.manifests import load_catalog
-from scaffold.answers.resolve import Answers, resolve
 from scaffold.cache import remember
 from scaffold.project.origin import find_origin
 from scaffold.render.project import build_project
-from scaffold.web.form import settle
 from scaffold.web.page import NAME
+from support.wishes import random_wishes
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -105,6 +102,10 @@ def test_from_the_first_question_to_a_written_project(page: Any, tmp_path: Path)
         turn(page, "ema")
         told(page, "EMA of the weights: on")
         assert page.locator(".cm-changedLine, .cm-insertedLine").count() > 0
+        lit = page.locator(".cm-changedLine, .cm-insertedLine").all_inner_texts()
+        gone = page.locator(".cm-deletedLine").all_inner_texts()
+        assert "from callbacks import Ema" in lit and "from checkpoint import Checkpoints" not in lit
+        assert not {*lit} & {*gone}  # no line that stays as it is
         changed = page.locator(".file.changed").all_inner_texts()
         assert any(row.startswith("train.py") for row in changed)
         assert any(
@@ -324,10 +325,11 @@ def site(tmp_path_factory: Any) -> Iterator[str]:
         pytest.skip("PYODIDE names no folder of pyodide")
     folder = tmp_path_factory.mktemp("export") / "site"
     subprocess.run([TOOL, "web", "--export", folder, "--pyodide", pyodide], check=True)
-    handler = functools.partial(_Quiet, directory=str(folder))
+    # not at the top of its server, as on GitHub Pages
+    handler = functools.partial(_Quiet, directory=str(folder.parent))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
+        yield f"http://127.0.0.1:{server.server_port}/site/"
         server.shutdown()
 
 
@@ -367,30 +369,6 @@ def test_the_exported_page_works_without_a_network(page: Any, site: str, tmp_pat
     )
 
 
-def some_answers(number: int) -> list[tuple[dict[str, str], Answers]]:
-    """Answers that hold together, made at random, as texts and as all answers."""
-    catalog, dice = load_catalog(), random.Random(0)
-    options = [
-        option for option in catalog.settings.values() if option.choices or option.type == "bool"
-    ]
-
-    def complete(given: Answers) -> Answers:
-        return resolve(catalog, {"project.name": NAME, **given})
-
-    found = []
-    while len(found) < number:
-        texts = {"project.task": dice.choice([*catalog.tasks])}
-        for option in dice.sample(options, 25):
-            if option.key != "project.task":
-                values = [choice.value for choice in option.choices] or ["true", "false"]
-                texts[option.key] = dice.choice(values)
-        wishes = settle(catalog, texts, complete)
-        if len(wishes.kept) >= 3:
-            kept = {key: as_typed(value) for key, value in wishes.kept.items()}
-            found.append((kept, wishes.answers))
-    return found
-
-
 ZIP = """
 async (wishes) => {
   window.python ??= new Worker("worker.js", { type: "module" })
@@ -415,17 +393,15 @@ def test_the_browser_writes_the_same_files_to_the_byte(
 
     page.goto(f"{site}icon.svg")  # of the same site, without a worker of its own
     files = 0
-    cases = some_answers(number)
-    assert len({json.dumps(wishes) for wishes, _ in cases}) == number
-    for wishes, answers in cases:
+    templates = find_origin().as_table()
+    for wishes, answers in random_wishes(load_catalog(), number):
         found = json.loads(page.evaluate(ZIP, wishes))
         with zipfile.ZipFile(io.BytesIO(base64.b64decode(found["content"]))) as archive:
             made = {
-                name.removeprefix(f"{NAME}/"): archive.read(name).decode()
-                for name in archive.namelist()
+                name.removeprefix(f"{NAME}/"): archive.read(name) for name in archive.namelist()
             }
-        templates = find_origin().as_table()
-        assert made == build_project(load_catalog(), answers, remember, templates), wishes
+        expected = build_project(load_catalog(), answers, remember, templates)
+        assert made == {name: text.encode() for name, text in expected.items()}, wishes
         files += len(made)
     print(f"{files} files of {number} projects are the same")
     assert files >= 15 * number
