@@ -41,7 +41,14 @@ def test_what_runs_is_there() -> None:
     words = {word for command in COMMANDS for word in shlex.split(command)}
     made = re.compile(r"\$|dist/|clean/|\.venv-")  # by a step before it
     files = {word for word in words if "/" in word and not made.match(word)}
-    assert {".ci/test", ".ci/lowest", ".ci/setup", ".ci/extras", "tests/benchmarks/run.py"} <= files
+    assert {
+        ".ci/test",
+        ".ci/lowest",
+        ".ci/setup",
+        ".ci/extras",
+        ".ci/browser",
+        "tests/benchmarks/run.py",
+    } <= files
     assert [name for name in files if not (REPOSITORY / name).is_file()] == []
     extras = re.findall(r"bash \.ci/setup (\S+)", "\n".join(COMMANDS))
     assert extras and set(",".join(extras).split(",")) <= PROJECT["optional-dependencies"].keys()

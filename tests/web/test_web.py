@@ -6,6 +6,7 @@ import http.client
 import io
 import json
 import shlex
+import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -15,12 +16,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from scaffold.answers.manifests import load_catalog
+from scaffold.answers import manifests
+from scaffold.answers.manifests import load_catalog, template_root
 from scaffold.cache import remember
 from scaffold.cli import app
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import take_side
-from scaffold.web.docs import Docs
 from scaffold.web.local import NewProject
 from scaffold.web.project import ExistingProject
 from scaffold.web.server import TOKEN, Server, make_page
@@ -255,9 +256,9 @@ def test_write_stays_below_the_folder_and_overwrites_nothing(tmp_path: Path) -> 
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    catalog = load_catalog()
-    with Server(page(tmp_path), Docs(catalog, app)) as running:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.chdir(tmp_path)
+    with Server(None, app) as running:
         thread = threading.Thread(target=running.serve_forever)
         thread.start()
         yield running
@@ -282,6 +283,32 @@ def test_a_call_needs_the_token(server: Server) -> None:
     assert request(server, "POST", "/call/ask", b"{}", X_Scaffold_Token="other")[0] == 403
     assert server.server_address[0] == "127.0.0.1"
     assert len(server.token) >= 24
+
+
+def test_an_edited_template_is_seen_when_the_page_is_loaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "templates"
+    shutil.copytree(template_root(), root)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(manifests, "template_root", lambda: root)
+    monkeypatch.setattr("scaffold.web.server.template_root", lambda: root)
+    load_catalog.cache_clear()
+    try:
+        with Server(None, app) as server:
+            before = server.call("render", {})["files"]["train.py"]
+            script = root / "base" / "complete" / "train.py"
+            line = "    parameters = model.parameters()"
+            script.write_text(script.read_text().replace(line, f"{line}  # here"))
+            server.call("start", {})
+            after = server.call("render", {})["files"]["train.py"]
+            assert after == before.replace(line, f"{line}  # here") != before
+            task = root / "tasks" / "gan" / "task.toml"
+            task.write_text("title = ")
+            with pytest.raises(ScaffoldError, match=r"gan.task.toml"):
+                server.call("start", {})
+    finally:
+        load_catalog.cache_clear()
 
 
 def test_other_sites_are_refused(server: Server) -> None:
