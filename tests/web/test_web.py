@@ -4,7 +4,9 @@ import base64
 import hashlib
 import http.client
 import io
+import itertools
 import json
+import re
 import shlex
 import shutil
 import threading
@@ -361,6 +363,26 @@ def test_the_built_page_is_that_of_its_source_and_small() -> None:
     built = (WEB / "static" / "source.txt").read_text().strip()
     assert built == digest.hexdigest(), "build it again: see scaffold/web/source/README.md"
     assert 100_000 < sum(path.stat().st_size for path in (WEB / "static").iterdir()) < MOST
+
+
+def luminance(colour: str) -> float:
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_code_can_be_read_on_lines_that_are_lit_up() -> None:
+    """WCAG's contrast of 4.5, in both themes."""
+    themes = (WEB / "source" / "colours.css").read_text().split(":root")[1:]
+    assert len(themes) >= 2
+    for theme in themes:
+        colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", theme))
+        backs = [colours[name] for name in ("back", "lit", "lit-word", "gone", "gone-word")]
+        code = {name: value for name, value in colours.items() if name.startswith("code-")}
+        assert len(code) >= 7 or not code
+        for (name, text), back in itertools.product(code.items(), backs):
+            dark, light = sorted(map(luminance, (text, back)))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, text, back)
 
 
 def test_nothing_comes_from_elsewhere() -> None:

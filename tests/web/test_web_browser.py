@@ -282,7 +282,7 @@ def test_an_update_with_a_conflict(page: Any, tmp_path: Path) -> None:
         assert "features.clipping.enabled = false" in conflict.inner_text()
         assert MINE in conflict.inner_text()
         page.get_by_role("button", name="Apply, and leave 1 conflict").wait_for()
-        conflict.get_by_role("button", name="Edit").click()
+        conflict.get_by_role("button", name="Edit", exact=True).click()
         conflict.get_by_role("textbox").fill("            grad_norm = 0.0  # decided")
         script.write_text(script.read_text() + "# later\n")  # meanwhile, in an editor
         page.get_by_text("has changed on the disk").wait_for()
@@ -328,7 +328,7 @@ def test_axe_finds_nothing_serious_in_a_conflict(browser: Any, tmp_path: Path, s
         turn(page, "clipping")
         page.locator(".conflict").wait_for()
         check_axe(page)
-        page.get_by_role("button", name="Edit").click()
+        page.get_by_role("button", name="Edit", exact=True).click()
         check_axe(page)
 
 
