@@ -66,7 +66,8 @@ def test_what_the_documentation_installs_is_resolved() -> None:
 
 
 def test_the_nightly_parts_are_all_sweeps() -> None:
-    [job] = WORKFLOWS["nightly"]["jobs"].values()
+    job = WORKFLOWS["nightly"]["jobs"]["sweep"]
+    assert WORKFLOWS["nightly"]["jobs"]["browser"]["steps"][-1]["run"] == "bash .ci/browser"
     parts = {part["tests"] for part in job["strategy"]["matrix"]["include"]}
     one = "tests/tasks/test_tasks.py"
     assert parts == {
