@@ -39,6 +39,11 @@ def read_origin(table: Mapping[str, object]) -> Origin:
 def find_origin() -> Origin:
     """The templates of this scaffold."""
     root = template_root()
+    return Origin(digest_of(root), _commit_date(root.parent))
+
+
+def digest_of(root: Path) -> str:
+    """What differs if a file of a folder does."""
     digest = hashlib.sha256()
     for folder, folders, names in os.walk(root):  # much faster than Path.rglob
         folders[:] = sorted(name for name in folders if name != "__pycache__")
@@ -47,7 +52,7 @@ def find_origin() -> Origin:
             content = Path(folder, name).read_bytes()
             digest.update(f"{name} {len(content)}\n".encode())
             digest.update(content)
-    return Origin(digest.hexdigest()[:16], _commit_date(root.parent))
+    return digest.hexdigest()[:16]
 
 
 def _commit_date(root: Path) -> str:

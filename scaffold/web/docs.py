@@ -104,9 +104,10 @@ class Docs:
             pictures = [
                 path for path in self.pictures if path.startswith(f"examples/{folder.name}-")
             ]
-            title = folder.name.replace("_", " ").capitalize()
+            task = self.catalog.tasks.get(folder.name)
+            title = task.title if task else folder.name.replace("_", " ").capitalize()
             entry = Entry(f"examples/{folder.name}.html", title, "Examples")
-            yield entry, partial(guide.example, folder, pictures)
+            yield entry, partial(guide.example, title, folder, pictures)
 
     def _more(self, name: str) -> str:
         """The lines that a feature adds: what takes long is left out of the search."""

@@ -65,10 +65,9 @@ def merge() -> str:
     return "\n\n".join([*parts, "## The rules, file by file", "\n".join(rows)]) + "\n"
 
 
-def example(folder: Path, pictures: list[str]) -> str:
+def example(title: str, folder: Path, pictures: list[str]) -> str:
     """A generated example: its run, and the pictures that it made."""
     run = json.loads((folder / "result" / "run.json").read_text(encoding="utf-8"))
-    title = folder.name.replace("_", " ").capitalize()
     log = "\n".join(map(str, run.get("log", [])))
     machine, seconds = run.get("machine"), run.get("seconds")
     parts = [f"# {title}", f"Trained on {machine} in {seconds} seconds, with `{run['command']}`."]

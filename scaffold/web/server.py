@@ -21,9 +21,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from scaffold.answers.catalog import Catalog
-from scaffold.answers.manifests import load_catalog
+from scaffold.answers.manifests import load_catalog, template_root
 from scaffold.cache import remember
 from scaffold.errors import ScaffoldError
+from scaffold.project.origin import digest_of
 from scaffold.project.pristine import PRISTINE
 from scaffold.web.docs import Docs
 from scaffold.web.local import NewProject
@@ -64,10 +65,16 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, page: Page, docs: Docs, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
-        self.page = page
-        self.docs = docs
+    def __init__(self, folder: Path | None, app: Any, port: int = 0) -> None:
+        self.folder = folder
+        self.app = app
+        self.read()
+        try:
+            super().__init__(("127.0.0.1", port), _Handler)
+        except OSError as error:
+            raise ScaffoldError(
+                f"port {port} can't be used: {error.strerror}. Without --port, a free one is taken."
+            ) from None
         self.turn = threading.Lock()  # one call at a time: they share what was read and imported
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
@@ -76,9 +83,19 @@ class Server(ThreadingHTTPServer):
     def address(self) -> str:
         return f"http://127.0.0.1:{self.server_port}/?token={self.token}"
 
+    def read(self) -> None:
+        """Read the templates, and the project. Raises ScaffoldError."""
+        self.templates = digest_of(template_root())
+        catalog = load_catalog()
+        self.page = make_page(catalog, self.folder)
+        self.docs = Docs(catalog, self.app)
+
     def call(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         """The result of a call of the page. Raises ScaffoldError."""
         with self.turn:
+            if name == "start" and digest_of(template_root()) != self.templates:
+                _forget()  # whoever edits a template loads the page again
+                self.read()
             return self.page.call(name, body)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -178,6 +195,14 @@ def _dump(result: object) -> bytes:
     return json.dumps(result).encode()
 
 
+def _forget() -> None:
+    """Clear what scaffold keeps of files that it has read."""
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("scaffold."):
+            for kept in vars(module).values():
+                getattr(kept, "cache_clear", lambda: None)()
+
+
 def make_page(catalog: Catalog, folder: Path | None) -> Page:
     """The page for a project, or for a new one below the current folder. Raises ScaffoldError."""
     here = Path.cwd()
@@ -190,15 +215,7 @@ def make_page(catalog: Catalog, folder: Path | None) -> Page:
 
 def serve(folder: Path | None, app: Any, *, port: int = 0, open_browser: bool = True) -> None:
     """Serve the page until Ctrl-C. Raises ScaffoldError for a folder that is not a project."""
-    catalog = load_catalog()
-    page = make_page(catalog, folder)
-    try:
-        server = Server(page, Docs(catalog, app), port)
-    except OSError as error:
-        raise ScaffoldError(
-            f"port {port} can't be used: {error.strerror}. Without --port, a free one is taken."
-        ) from None
-    with server:
+    with Server(folder, app, port) as server:
         # the first page is ready before a browser is
         threading.Thread(target=server.call, args=("render", {}), daemon=True).start()
         print(f"{server.address}\nPress Ctrl-C to end it.", flush=True)

@@ -41,7 +41,14 @@ def test_what_runs_is_there() -> None:
     words = {word for command in COMMANDS for word in shlex.split(command)}
     made = re.compile(r"\$|dist/|clean/|\.venv-")  # by a step before it
     files = {word for word in words if "/" in word and not made.match(word)}
-    assert {".ci/test", ".ci/lowest", ".ci/setup", ".ci/extras", "tests/benchmarks/run.py"} <= files
+    assert {
+        ".ci/test",
+        ".ci/lowest",
+        ".ci/setup",
+        ".ci/extras",
+        ".ci/browser",
+        "tests/benchmarks/run.py",
+    } <= files
     assert [name for name in files if not (REPOSITORY / name).is_file()] == []
     extras = re.findall(r"bash \.ci/setup (\S+)", "\n".join(COMMANDS))
     assert extras and set(",".join(extras).split(",")) <= PROJECT["optional-dependencies"].keys()
@@ -59,7 +66,8 @@ def test_what_the_documentation_installs_is_resolved() -> None:
 
 
 def test_the_nightly_parts_are_all_sweeps() -> None:
-    [job] = WORKFLOWS["nightly"]["jobs"].values()
+    job = WORKFLOWS["nightly"]["jobs"]["sweep"]
+    assert WORKFLOWS["nightly"]["jobs"]["browser"]["steps"][-1]["run"] == "bash .ci/browser"
     parts = {part["tests"] for part in job["strategy"]["matrix"]["include"]}
     one = "tests/tasks/test_tasks.py"
     assert parts == {

@@ -4,8 +4,11 @@ import base64
 import hashlib
 import http.client
 import io
+import itertools
 import json
+import re
 import shlex
+import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -15,16 +18,17 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from scaffold.answers.manifests import load_catalog
+from scaffold.answers import manifests
+from scaffold.answers.manifests import load_catalog, template_root
 from scaffold.cache import remember
 from scaffold.cli import app
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import take_side
-from scaffold.web.docs import Docs
 from scaffold.web.local import NewProject
 from scaffold.web.project import ExistingProject
 from scaffold.web.server import TOKEN, Server, make_page
 from support.paths import REPOSITORY
+from support.wishes import random_wishes
 
 WEB = REPOSITORY / "scaffold" / "web"
 DEVICES = {"hardware.distributed_type": "MULTI_GPU"}
@@ -152,6 +156,25 @@ def test_the_command_writes_the_same_files(tmp_path: Path, monkeypatch: Any) -> 
         }
 
 
+@pytest.mark.parametrize("number", [3, pytest.param(300, marks=pytest.mark.sweep)])
+def test_the_command_of_a_page_writes_its_files_to_the_byte(
+    tmp_path: Path, monkeypatch: Any, number: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for place, (wishes, _) in enumerate(random_wishes(load_catalog(), number)):
+        wishes["project.name"] = f"net{place}"
+        call = page(tmp_path).call
+        command = shlex.split(call("render", {"wishes": wishes})["command"])
+        result = CliRunner().invoke(app, command[1:])
+        assert result.exit_code == 0, result.output
+        content = base64.b64decode(call("zip", {"wishes": wishes})["content"])
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for name in archive.namelist():
+                assert (tmp_path / name).read_bytes() == archive.read(name), (name, wishes)
+            written = {path for path in (tmp_path / f"net{place}").rglob("*") if path.is_file()}
+            assert len(written) == len(archive.namelist())
+
+
 def read_folder(folder: Path) -> dict[str, str]:
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     texts = {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
@@ -235,9 +258,9 @@ def test_write_stays_below_the_folder_and_overwrites_nothing(tmp_path: Path) -> 
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    catalog = load_catalog()
-    with Server(page(tmp_path), Docs(catalog, app)) as running:
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.chdir(tmp_path)
+    with Server(None, app) as running:
         thread = threading.Thread(target=running.serve_forever)
         thread.start()
         yield running
@@ -262,6 +285,32 @@ def test_a_call_needs_the_token(server: Server) -> None:
     assert request(server, "POST", "/call/ask", b"{}", X_Scaffold_Token="other")[0] == 403
     assert server.server_address[0] == "127.0.0.1"
     assert len(server.token) >= 24
+
+
+def test_an_edited_template_is_seen_when_the_page_is_loaded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "templates"
+    shutil.copytree(template_root(), root)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(manifests, "template_root", lambda: root)
+    monkeypatch.setattr("scaffold.web.server.template_root", lambda: root)
+    load_catalog.cache_clear()
+    try:
+        with Server(None, app) as server:
+            before = server.call("render", {})["files"]["train.py"]
+            script = root / "base" / "complete" / "train.py"
+            line = "    parameters = model.parameters()"
+            script.write_text(script.read_text().replace(line, f"{line}  # here"))
+            server.call("start", {})
+            after = server.call("render", {})["files"]["train.py"]
+            assert after == before.replace(line, f"{line}  # here") != before
+            task = root / "tasks" / "gan" / "task.toml"
+            task.write_text("title = ")
+            with pytest.raises(ScaffoldError, match=r"gan.task.toml"):
+                server.call("start", {})
+    finally:
+        load_catalog.cache_clear()
 
 
 def test_other_sites_are_refused(server: Server) -> None:
@@ -314,6 +363,27 @@ def test_the_built_page_is_that_of_its_source_and_small() -> None:
     built = (WEB / "static" / "source.txt").read_text().strip()
     assert built == digest.hexdigest(), "build it again: see scaffold/web/source/README.md"
     assert 100_000 < sum(path.stat().st_size for path in (WEB / "static").iterdir()) < MOST
+
+
+def luminance(colour: str) -> float:
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_code_can_be_read_on_lines_that_are_lit_up() -> None:
+    """WCAG's contrast of 4.5, in both themes."""
+    parts = (WEB / "source" / "colours.css").read_text().split(":root")
+    found = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", part)) for part in parts]
+    themes = [colours for colours in found if colours]
+    assert len(themes) >= 2
+    for colours in themes:
+        backs = [colours[name] for name in ("back", "lit", "lit-word", "gone", "gone-word")]
+        code = {name: value for name, value in colours.items() if name.startswith("code-")}
+        assert len(code) >= 7
+        for (name, text), back in itertools.product(code.items(), backs):
+            dark, light = sorted(map(luminance, (text, back)))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, text, back)
 
 
 def test_nothing_comes_from_elsewhere() -> None:

@@ -12,6 +12,7 @@ import { tags } from "@lezer/highlight"
 import { parser as markdown } from "@lezer/markdown"
 import { signal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import { byLines } from "./lines"
 import type { Origin } from "./types"
 
 export const beside = signal(false) // two columns instead of one
@@ -106,12 +107,13 @@ export function Code({ path, text, original, compare, trace }: Props) {
         b: { doc: text, extensions: [basics(path, `${path}, after`)] },
         gutter: true,
         collapseUnchanged: { margin: 4, minSize: 8 },
+        diffConfig: byLines,
       })
       return () => merge.destroy()
     }
     const extensions = [basics(path, label), originsOf(trace)]
     if (compare && original !== text) {
-      extensions.push(unifiedMergeView({ original, mergeControls: false, gutter: true, syntaxHighlightDeletions: true }))
+      extensions.push(unifiedMergeView({ original, diffConfig: byLines, mergeControls: false, gutter: true, syntaxHighlightDeletions: true }))
     }
     const view = new EditorView({ parent, state: EditorState.create({ doc: text, extensions }) })
     const chunks = compare ? (getChunks(view.state)?.chunks ?? []) : []

@@ -126,7 +126,7 @@ export function Search() {
         type="search"
         role="combobox"
         aria-label="Search settings, features, code and documentation"
-        placeholder="Search everything"
+        placeholder="Search"
         aria-expanded={isShown}
         aria-controls={id}
         aria-autocomplete="list"

@@ -27,10 +27,11 @@ call = start()
 gc.freeze()
 gc.enable()
 `)
-  return python.globals.get("call")
+  return python
 }
 
-const ready = load()
+const python = load()
+const ready = python.then((found) => found.globals.get("call"))
 ready.then(
   () => tell({ progress: "" }),
   (error) => tell({ broken: `The generator can't be loaded here: ${error.message ?? error}` }),
@@ -56,6 +57,16 @@ async function run() {
     await new Promise((resolve) => setTimeout(resolve)) // other messages come first
   }
   isRunning = false
+  void warmUp()
+}
+
+// what formats new code takes long to load: it is, once a first answer is on the screen
+let isWarm = false
+async function warmUp() {
+  if (isWarm) return
+  isWarm = true
+  const found = await python
+  if (!jobs.length) found.runPython("import black")
 }
 
 scope.onmessage = ({ data }: MessageEvent<Job>) => {

@@ -1,4 +1,4 @@
-var c=self,a=e=>c.postMessage(e);async function g(){a({progress:"Loading Python"});let e=fetch("generator.zip").then(t=>{if(!t.ok)throw new Error("generator.zip is missing");return t.arrayBuffer()}),r=new URL("./pyodide/",self.location.href).href,{loadPyodide:n}=await import(`${r}pyodide.mjs`),o=await n({indexURL:r});return a({progress:"Loading the generator"}),o.FS.writeFile("/generator.zip",new Uint8Array(await e)),o.runPython(`
+var l=self,a=e=>l.postMessage(e);async function m(){a({progress:"Loading Python"});let e=fetch("generator.zip").then(s=>{if(!s.ok)throw new Error("generator.zip is missing");return s.arrayBuffer()}),o=new URL("./pyodide/",self.location.href).href,{loadPyodide:r}=await import(`${o}pyodide.mjs`),n=await r({indexURL:o});return a({progress:"Loading the generator"}),n.FS.writeFile("/generator.zip",new Uint8Array(await e)),n.runPython(`
 import gc, os, sys, zipfile
 gc.disable()
 with zipfile.ZipFile("/generator.zip") as archive:
@@ -10,4 +10,4 @@ from scaffold.web.browser import start
 call = start()
 gc.freeze()
 gc.enable()
-`),o.globals.get("call")}var l=g();l.then(()=>a({progress:""}),e=>a({broken:`The generator can't be loaded here: ${e.message??e}`}));var s=[],i=!1;async function f(){if(i)return;i=!0;let e=await l;for(;s.length;){let r=s.shift(),[n,o]=e(r.name,r.body).toJs();a({number:r.number,...n?{result:o}:{error:o}}),await new Promise(t=>setTimeout(t))}i=!1}c.onmessage=({data:e})=>{(e.name==="render"||e.name==="ask")&&s.sort((o,t)=>+(o.name==="cost")-+(t.name==="cost"));let n=s.findIndex(o=>o.name==="cost");e.name!=="cost"&&n>=0?s.splice(n,0,e):s.push(e),f()};
+`),n}var g=m(),f=g.then(e=>e.globals.get("call"));f.then(()=>a({progress:""}),e=>a({broken:`The generator can't be loaded here: ${e.message??e}`}));var t=[],i=!1;async function p(){if(i)return;i=!0;let e=await f;for(;t.length;){let o=t.shift(),[r,n]=e(o.name,o.body).toJs();a({number:o.number,...r?{result:n}:{error:n}}),await new Promise(s=>setTimeout(s))}i=!1,h()}var c=!1;async function h(){if(c)return;c=!0;let e=await g;t.length||e.runPython("import black")}l.onmessage=({data:e})=>{(e.name==="render"||e.name==="ask")&&t.sort((n,s)=>+(n.name==="cost")-+(s.name==="cost"));let r=t.findIndex(n=>n.name==="cost");e.name!=="cost"&&r>=0?t.splice(r,0,e):t.push(e),p()};
