@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -73,8 +74,8 @@ def pytest_configure(config: pytest.Config) -> None:
     open_folder(config.cache.mkdir("shared"))
 
 
-# Files of many small tests that look at one thing from many sides: every run has every second test
-# of them, or every third; the sweep has the others, too.
+# Files of many small tests that look at one thing from many sides: every run has a test of them if
+# the checksum of its name can be divided by this number; the sweep has the others.
 IN_TURNS = {
     "test_ask.py": 2,
     "test_check.py": 2,
@@ -106,13 +107,10 @@ IN_TURNS = {
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    seen: Counter[str] = Counter()
     for item in items:
-        name = item.path.name
-        if name in IN_TURNS and item.get_closest_marker("sweep") is None:
-            if seen[name] % IN_TURNS[name]:
-                item.add_marker(pytest.mark.sweep)
-            seen[name] += 1
+        # by name, so that a test that is added moves no other one to the sweep
+        if crc32(item.name.encode()) % IN_TURNS.get(item.path.name, 1):
+            item.add_marker(pytest.mark.sweep)
     files = changed.changed_files(config)
     if files is not None:
         kept = list(changed.select(items, files, config.cache.get(changed.NOTES, {})))

@@ -121,6 +121,8 @@ def load_config(folder: Path) -> Config:
     for field in fields(Config):
         value, choices = saved.get(field.name, field.default), get_args(field.type)
         values[field.name] = field.default if choices and value not in choices else value
+        if isinstance(field.default, Path) and isinstance(value, str):
+            values[field.name] = value = Path(value)
         if type(value) not in (type(field.default), int):
             raise SystemExit(f"{folder / 'config.json'}: {field.name} can't be {value!r}.")
     try:

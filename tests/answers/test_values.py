@@ -278,7 +278,7 @@ def test_numbers_go_through_a_project() -> None:
         written = tomllib.loads(files["scaffold.toml"])
         fields = {
             node.target.id: ast.literal_eval(node.value)
-            for node in ast.walk(ast.parse(files["train.py"]))
+            for node in ast.walk(ast.parse(files["config.py"]))
             if isinstance(node, ast.AnnAssign)
             and isinstance(node.target, ast.Name)
             and isinstance(node.value, ast.Constant)

@@ -112,7 +112,7 @@ def test_features_are_added_and_removed(cli: Cli, project: Path) -> None:
     before = read_files(project)
     result = cli("add", "ema", project, "--set", "features.ema.decay=0.9")
     assert result.code == 0
-    assert re.search(r"ema_decay: \S+ = 0\.9 ", (project / "train.py").read_text())
+    assert re.search(r"ema_decay: \S+ = 0\.9 ", (project / "config.py").read_text())
     assert cli("remove", "ema", project).code == 0
     assert cli("add", "mixed_precision", project).code == 0
     assert answer(project, "hardware.mixed_precision") == "bf16"
@@ -157,9 +157,9 @@ def test_what_a_feature_needs_is_turned_on_and_told(cli: Cli, tmp_path: Path) ->
         assert answer(folder, f"features.{name}.enabled") is True
     refused = cli("remove", "metrics_file", folder)
     assert refused.code == 2 and "features.search" in refused.err
-    off = "features.schedule.enabled=false"
-    refused = cli("add", "lr_finder", folder, "--set", off)
-    assert refused.code == 2 and "needs the feature schedule" in refused.err
+    off = "features.checkpoints.enabled=false"
+    refused = cli("add", "save_on_error", folder, "--set", off)
+    assert refused.code == 2 and "needs the feature checkpoints" in refused.err
 
 
 def test_newer_templates_reach_an_edited_project(
@@ -450,7 +450,7 @@ def test_adopt_rebuilds_a_lost_folder(cli: Cli, project: Path) -> None:
     assert after.keys() - before.keys() == {PRISTINE}
     assert cli("remove", "ema", project).code == 0
     assert "epochs: int = 50" in (project / "config.py").read_text()
-    assert "ema" not in (project / "train.py").read_text()
+    assert "Ema(" not in (project / "train.py").read_text()
 
 
 def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:

@@ -54,11 +54,11 @@ def test_features_come_and_go(label: str, cli: Cli, tmp_path: Path) -> None:
     before = given_for(CATALOG, [], project__task=task)
     after = given_for(CATALOG, on, project__task=task)
     for given in (after, before):
-        # what it runs on would stay as it is
+        # what it runs on would stay as it is, and a model that a feature needs
+        stays = {"hardware.distributed_type", "hardware.num_processes"}
+        stays |= {key for key in after if key.startswith(f"{task}.")}
         answers = resolve(CATALOG, given)
-        given |= {
-            key: answers[key] for key in ("hardware.distributed_type", "hardware.num_processes")
-        }
+        given |= {key: answers[key] for key in stays}
         result = cli("update", folder, *(f"--set={key}={as_typed(v)}" for key, v in given.items()))
         assert result.code == 0, result.out + result.err
         assert_merged(folder, given)

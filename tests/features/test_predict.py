@@ -327,11 +327,11 @@ def test_tables_that_cannot_be_predicted(tmp_path: Path) -> None:
     (folder / "nothing.csv").write_text(header)
     (folder / "short.csv").write_text(f"{header}\n1,2")
     expected = {
-        ("cell.csv",): "cell.csv, row 2: could not convert",
-        ("short.csv",): "short.csv, row 1: ",
+        ("cell.csv",): "cell.csv, row 2: worst fractal dimension is 'x0.08902', not a finite ",
+        ("short.csv",): "short.csv, row 1 has 2 cells, and the first line names 31 columns. ",
         ("columns.csv",): "columns.csv lacks the columns mean radius, mean texture",
         ("nothing.csv",): "There is nothing to predict.",
-        ("missing.csv",): "missing.csv can't be read: ",
+        ("missing.csv",): "missing.csv can't be read as CSV: ",
     }
     assert_said(folder, expected)
 
@@ -405,7 +405,7 @@ def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
 def test_settings_of_a_run(tmp_path: Path) -> None:
     """With their types. Those that the script lacks are left out, new ones have defaults."""
     folder = write_files(tmp_path, render({}))
-    script = folder / "train.py"
+    script = folder / "config.py"
     old = script.read_text()
     field = "    limit_batches: int = 0"
     script.write_text(old.replace(field, f"    gone: int = 0\n    data: Path = Path('a')\n{field}"))

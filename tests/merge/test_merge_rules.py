@@ -113,6 +113,18 @@ def test_definitions_in_another_order_are_followed() -> None:
     )
 
 
+CALL = "first_of_the_arguments_of_it, second_of_the_arguments_of_it, third_of_the_arguments_of_it"
+
+
+def test_what_comes_into_a_short_file_is_laid_out_like_the_others() -> None:
+    wrapped, whole = f"result = call(\n    {CALL}\n)\n", f"result = call({CALL})\n"
+    assert 100 < len(whole) <= 120
+    base = {"long.py": wrapped, "short.py": "result = 1\n"}
+    ours = {"long.py": whole, "short.py": "result = 1\n"}
+    merged = project(base, ours, {"long.py": wrapped + "print(result)\n", "short.py": wrapped})
+    assert merged.files == {"long.py": whole + "print(result)\n", "short.py": whole}
+
+
 FORWARD = "        loss = model(batch)\n        loss.backward()\n"
 WINDOW = STEP.replace(
     FORWARD, "        with window(model):\n" + indent(FORWARD, "    ") + "        count += 1\n"
@@ -281,6 +293,39 @@ def test_paragraphs_that_the_owner_deleted_stay_away() -> None:
 
 
 # somebody is asked
+
+
+def test_a_key_that_was_edited_in_what_goes_is_asked_about() -> None:
+    base = "names = [row['name'] for row in read()]\nprint(names)\n\nrun()\n"
+    mine = base.replace("'name'", "'title'")
+    assert asked(base, mine, "run()\n") == "the update"
+    assert clean(base, mine, base + "save(row['name'])\n").endswith("save(row['title'])\n")
+
+
+NET = """
+class Net(Module):
+    def __init__(self, size):
+        super().__init__()
+        self.one = Linear(size, size)
+        self.two = Linear(size, 10)
+        self.flat = Flatten()
+"""
+BACKBONE = """
+class Backbone(Module):
+    def __init__(self, model, classes):
+        super().__init__()
+        self.model = model
+        self.head = Linear(model.size, classes)
+        self.mean = tensor(model.mean)
+"""
+
+
+@pytest.mark.parametrize("own", ["", "        super().__init__(True)\n"])
+def test_an_edit_is_not_put_into_a_definition_that_comes_instead(own: str) -> None:
+    mine = NET.replace("        super().__init__()\n", own)
+    assert asked(NET, mine, BACKBONE) == "the update"
+    renamed = clean(NET, mine, NET.replace("Net", "Model").replace("10", "100"))
+    assert renamed.lstrip() == mine.replace("Net", "Model").replace("10", "100").lstrip()
 
 
 def test_a_name_that_both_sides_bring_is_asked_about() -> None:

@@ -1,4 +1,4 @@
-"""`pytest --changed`: which tests a change of files can affect."""
+"""Which tests run: in every run, and with `pytest --changed` after a change of files."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from changed import select, sources
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
-from support.paths import REPOSITORY
+from support.paths import REPOSITORY, TESTS
 
 
 @dataclass
@@ -21,6 +21,13 @@ class Item:
     @property
     def path(self) -> Path:
         return REPOSITORY / self.nodeid.partition("::")[0]
+
+    @property
+    def name(self) -> str:
+        return self.nodeid.partition("::")[2]
+
+    def add_marker(self, mark: pytest.MarkDecorator) -> None:
+        self.marks.add(mark.name)
 
     def get_closest_marker(self, name: str) -> str | None:
         return name if name in self.marks else None
@@ -66,3 +73,20 @@ def test_a_project_comes_from_what_is_on() -> None:
     plain, ema = (sources(tuple(rows)) for rows in NOTED[EMA.nodeid])
     assert {path.split("/")[2] for path in ema - plain} == {"ema"}
     assert all((REPOSITORY / path).is_file() for path in ema)
+
+
+def test_a_new_test_moves_no_other_one_to_the_sweep(pytestconfig: pytest.Config) -> None:
+    turns = pytestconfig.pluginmanager.get_plugin(str(TESTS / "conftest.py"))
+    assert turns is not None
+    for name, every in turns.IN_TURNS.items():
+        assert len(list(TESTS.rglob(name))) == 1, f"there is no {name}"
+
+        def left(numbers: range, file: str = f"tests/answers/{name}") -> set[str]:
+            """The tests of this file that are in every run."""
+            items = [Item(f"{file}::test_it[{number}]") for number in numbers]
+            turns.pytest_collection_modifyitems(pytestconfig, items)
+            return {item.nodeid for item in items if not item.marks}
+
+        some, more = left(range(100, 400)), left(range(1, 400))
+        assert some == more & {f"tests/answers/{name}::test_it[{n}]" for n in range(100, 400)}
+        assert 0.8 < len(more) / (400 / every) < 1.2

@@ -168,7 +168,7 @@ def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
     given: dict[str, Value] = {f"{TASK}.model": "pretrained", f"{TASK}.pretrained_name": "small"}
     folder = {key: value for key, value in FOLDER.items() if key.split(".")[1] not in SIZES}
     project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **folder, **given})
-    config = (project / "train.py").read_text()
+    config = (project / "config.py").read_text()
     assert "pretrained_name" in config
     assert run_python(project, ["-c", SAVE]).returncode == 0
     trained = start(project, ["train.py", *BRIEF], 1)

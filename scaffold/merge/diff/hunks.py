@@ -44,7 +44,10 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
     found: list[Hunk] = []
     for number, unit in enumerate(triple.base):
         ours, theirs = triple.ours.of(number), triple.theirs.of(number)
-        if ours is None and theirs is not None and theirs.same != unit.same:
+        edited = ours is None or ours.same != unit.same
+        if edited and _is_in_another_definition(triple, number):
+            found.append(_deleted_run(triple, triple.ours, number))
+        elif ours is None and theirs is not None and theirs.same != unit.same:
             if triple.kind == PYTHON and _modules(unit) & _modules(theirs):
                 continue  # what the code needs is imported again
             found.append(_deleted_run(triple, triple.ours, number))
@@ -64,6 +67,22 @@ def _find_clashes(triple: Triple) -> list[Hunk]:
             found.append(_deleted_run(triple, triple.theirs, gap))
     found += _same_purpose(triple)
     return found
+
+
+def _is_in_another_definition(triple: Triple, number: int) -> bool:
+    """Whether an update replaces the definition around a unit by one that happens to have it too.
+
+    It is the same one under another name if most of its statements are the same.
+    """
+    unit, theirs = triple.base[number], triple.theirs.of(number)
+    if theirs is None or theirs.scope == unit.scope:
+        return False
+    kept = [
+        (there := triple.theirs.of(row)) is not None and there.same == other.same
+        for row, other in enumerate(triple.base)
+        if other.scope == unit.scope and not other.is_comment
+    ]
+    return 2 * sum(kept) < len(kept)
 
 
 def _modules(unit: Statement) -> set[str]:

@@ -19,7 +19,9 @@ def follow_keys(
     base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
 ) -> tuple[list[Statement], list[Statement]]:
     """Base and theirs with the owner's keys."""
-    table = find_renamed_keys(base, ours)
+    used = {part for unit in theirs for key in _texts(unit) for part in (key, _head(key))}
+    # a key that the other side has nowhere was edited in what it drops: that is to be seen
+    table = {key: new for key, new in find_renamed_keys(base, ours).items() if key in used}
     kept: set[str] = set().union(*map(_texts, ours)) if table else set()
     old, new = ([_renamed(unit, table, kept) for unit in side] for side in (base, theirs))
     return old, new
@@ -58,6 +60,12 @@ def _keys(unit: Statement) -> list[str]:
     return [text for _, text in _constants(unit)]
 
 
+def _head(key: str) -> str:
+    """The first part of a key: "val" of "val_loss"."""
+    found = re.match(r"\w+?(?=[_/.]|$)", key)
+    return found[0] if found else ""
+
+
 def _texts(unit: Statement) -> set[str]:
     return set(_keys(unit))
 
@@ -85,8 +93,7 @@ def _renamed(unit: Statement, table: Mapping[str, str], kept: set[str]) -> State
     source = read_source(unit.text.strip())
     places = []
     for node, whole in _constants(unit) if source else ():
-        head = re.match(r"\w+?(?=[_/.]|$)", whole)
-        for key in dict.fromkeys((whole, head[0] if head else "")):
+        for key in dict.fromkeys((whole, _head(whole))):
             if key in table and source and whole not in kept:
                 start, end = source.span(node)
                 written = source.text[start:end].replace(key, table[key], 1)

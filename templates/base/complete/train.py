@@ -68,8 +68,10 @@ def main(config: Config) -> None:
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
     #: end own_dropout
 
+    #: region need_samples
     if not len(val_loader) or not len(test_loader):
         raise SystemExit("The validation and the test data need at least one sample each.")
+    #: end need_samples
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))

@@ -1,0 +1,1 @@
+#: replace need_samples
