@@ -5,10 +5,13 @@ from functools import cache
 
 from transformers import AutoFeatureExtractor, FeatureExtractionMixin
 
+from lib.access import check_hub
+
 
 @cache
 def load_extractor(name: str) -> FeatureExtractionMixin:
     """The feature extractor of a pretrained model."""
+    check_hub(name)
     try:
         return AutoFeatureExtractor.from_pretrained(name)
     except (OSError, ValueError) as error:

@@ -6,6 +6,8 @@ from math import log2
 import torch.nn.functional as F
 from torch import Tensor
 
+from lib.access import check_hub
+
 
 def choose_widths(size: int) -> list[int]:
     """The channels at full size, and after each halving until 4 to 7 pixels per side are left."""
@@ -14,6 +16,7 @@ def choose_widths(size: int) -> list[int]:
 
 
 def load(kind, name: str):
+    check_hub(name)
     try:
         return kind.from_pretrained(name)
     except (OSError, ValueError) as error:  # no such model, or no network

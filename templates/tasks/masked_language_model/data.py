@@ -18,6 +18,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 
 from metrics import IGNORED
+from lib.access import check_hub
 from lib.samples import pad
 
 
@@ -175,6 +176,7 @@ class Tokenizer:
     """The tokenizer of the pretrained model."""
 
     def __init__(self, name: str) -> None:
+        check_hub(name)
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(name)
         except (OSError, ValueError) as error:
