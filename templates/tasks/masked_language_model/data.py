@@ -18,7 +18,6 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 
 from metrics import IGNORED
-from lib.access import check_hub
 from lib.samples import pad
 
 
@@ -132,6 +131,8 @@ import re
 from collections.abc import Iterator
 
 from transformers import AutoTokenizer
+
+from lib.access import check_hub
 
 #: slot before_loaders
 train_set = NewMasks(train_set, config)
