@@ -295,7 +295,9 @@ def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
     result = run_python(folder, ["train.py"], real=True, **away)
     assert result.returncode == 1
     assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("The model 'distilbert/distilbert-base-uncased' can't be loaded")
+    assert result.stderr.startswith(
+        "The model 'distilbert/distilbert-base-uncased' can't be loaded"
+    )
     assert "Name a folder, connect, or log in: hf auth login" in result.stderr
 
 
