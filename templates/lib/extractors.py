@@ -3,9 +3,8 @@
 
 from functools import cache
 
-from transformers import AutoFeatureExtractor, FeatureExtractionMixin
-
 from lib.access import check_hub
+from transformers import AutoFeatureExtractor, FeatureExtractionMixin
 
 
 @cache

@@ -5,7 +5,6 @@ from functools import cache
 
 from datasets import DatasetDict, load_dataset
 from datasets.exceptions import DatasetsError
-
 from lib.access import check_hub
 
 

@@ -4,9 +4,8 @@
 from math import log2
 
 import torch.nn.functional as F
-from torch import Tensor
-
 from lib.access import check_hub
+from torch import Tensor
 
 
 def choose_widths(size: int) -> list[int]:
