@@ -88,7 +88,7 @@ def test_the_hub_is_asked_once_for_what_is_not_here(
     (tmp_path / "models--me--cached/snapshots").mkdir(parents=True)
     for name in (str(tmp_path), "me/cached", "me/there"):
         access.check_hub(name)
-    with pytest.raises(SystemExit, match=r"The dataset 'me/cached' can't be loaded: .*: no network"):
+    with pytest.raises(SystemExit, match=r"dataset 'me/cached' can't be loaded: .*: no network"):
         access.check_hub("me/cached", "dataset")
     assert asked == [("me/there", "model"), ("me/cached", "dataset")]
 
