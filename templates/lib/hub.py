@@ -5,12 +5,14 @@ from functools import cache
 
 from datasets import DatasetDict, load_dataset
 from datasets.exceptions import DatasetsError
+from lib.access import check_hub
 
 
 @cache
 def load_splits(config) -> DatasetDict:
     """The splits of a Hugging Face dataset. It must have a train split with rows."""
     name = config.dataset_name
+    check_hub(name, "dataset")
     try:
         #: region load
         splits = load_dataset(name, config.dataset_subset or None)

@@ -4,6 +4,7 @@
 from math import log2
 
 import torch.nn.functional as F
+from lib.access import check_hub
 from torch import Tensor
 
 
@@ -14,6 +15,7 @@ def choose_widths(size: int) -> list[int]:
 
 
 def load(kind, name: str):
+    check_hub(name)
     try:
         return kind.from_pretrained(name)
     except (OSError, ValueError) as error:  # no such model, or no network

@@ -68,6 +68,31 @@ def test_made_up_questions_have_right_answers():
         assert answer == (right[kind] if kind in right else str(int(word) + int(more[1])))
 
 
+# access
+
+
+def test_the_hub_is_asked_once_for_what_is_not_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("huggingface_hub")
+    asked = []
+
+    def repo_info(self, name: str, repo_type: str, timeout: float) -> None:
+        asked.append((name, repo_type))
+        if name != "me/there":
+            raise ConnectionError("no\n network")
+
+    access = importlib.import_module(load("access").name)
+    monkeypatch.setattr(access.HfApi, "repo_info", repo_info)
+    monkeypatch.setattr(access, "HF_HUB_CACHE", str(tmp_path))
+    (tmp_path / "models--me--cached/snapshots").mkdir(parents=True)
+    for name in (str(tmp_path), "me/cached", "me/there"):
+        access.check_hub(name)
+    with pytest.raises(SystemExit, match=r"dataset 'me/cached' can't be loaded: .*: no network"):
+        access.check_hub("me/cached", "dataset")
+    assert asked == [("me/there", "model"), ("me/cached", "dataset")]
+
+
 # hub
 
 
@@ -129,13 +154,14 @@ def test_rows_are_padded_to_the_longest():
 # models
 
 
-def test_a_model_that_is_not_found_is_named():
+def test_a_model_that_is_not_found_is_named(tmp_path: Path):
     def fail(name: str):
         raise OSError("no network")
 
-    assert models.load(SimpleNamespace(from_pretrained=str.upper), "gpt") == "GPT"
-    with pytest.raises(SystemExit, match="--model-name gpt can't be loaded: no network"):
-        models.load(SimpleNamespace(from_pretrained=fail), "gpt")
+    name = str(tmp_path)
+    assert models.load(SimpleNamespace(from_pretrained=str.upper), name) == name.upper()
+    with pytest.raises(SystemExit, match=f"--model-name {name} can't be loaded: no network"):
+        models.load(SimpleNamespace(from_pretrained=fail), name)
 
 
 # rotary

@@ -302,7 +302,7 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     assert asked.returncode == 0, asked.stderr
     assert len(asked.stdout.splitlines()) == 5
     [message] = said(project, "train.py", ["--pretrained-name", "nothing"])
-    assert message.startswith("The feature extractor of 'nothing' can't be loaded: ")
+    assert message.startswith("The model 'nothing' can't be loaded: ")
 
 
 @pytest.mark.sweep

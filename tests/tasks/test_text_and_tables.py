@@ -286,6 +286,21 @@ DistilBertModel(config).to(torch.bfloat16).save_pretrained("tiny")
 """
 
 
+def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
+    """Before the client of the Hub tries again, for 40 seconds, and says so each time."""
+    task = {"project.task": "text_classification", "text_classification.model": "pretrained"}
+    folder = write_files(tmp_path, render(task))
+    # a process that is not warm: huggingface_hub reads these variables at its import
+    away = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path)}
+    result = run_python(folder, ["train.py"], real=True, **away)
+    assert result.returncode == 1
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(
+        "The model 'distilbert/distilbert-base-uncased' can't be loaded"
+    )
+    assert "Name a folder, connect, or log in: hf auth login" in result.stderr
+
+
 def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     """From a folder, as nothing is downloaded here; in 32 bits, whatever it was saved in."""
     write_texts(tmp_path / "texts.csv", 200)
@@ -310,7 +325,8 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     wrong = "model.build_model(train.Config(pretrained_name='nobody/nothing'))"
     assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
     wrong = "data.build_loaders(train.Config(pretrained_name='nobody/nothing'))"
-    assert "tokenizer of 'nobody/nothing' can't be loaded" in message(folder, wrong)
+    said = message(folder, wrong)
+    assert "The model 'nobody/nothing' can't be loaded: it is no folder here" in said
     for length, cut in (("8", True), ("500", False)):
         short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
         result = start(folder, ["train.py", *short, "--output-dir", length], 1)

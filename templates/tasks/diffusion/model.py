@@ -22,6 +22,8 @@ import torch
 import torch.nn.functional as F
 from diffusers import UNet2DModel
 
+from lib.access import check_hub
+
 #: slot model when model=unet
 class UNet(nn.Module):
     """Predictions for noisy images, in the same shape (batch, channels, height, width).
@@ -149,6 +151,7 @@ class Pretrained(nn.Module):
 
     def __init__(self, name: str) -> None:
         super().__init__()
+        check_hub(name)
         try:
             self.model = UNet2DModel.from_pretrained(name)
         except (OSError, ValueError) as error:

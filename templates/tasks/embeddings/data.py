@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from lib.access import check_hub
 from lib.samples import pad
 from accelerate import PartialState
 
@@ -55,6 +56,7 @@ def encode(texts: Sequence[str], config) -> list[list[int]]:
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
     """The tokenizer of the pretrained model."""
     name = config.pretrained_name
+    check_hub(name)
     try:
         return AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:

@@ -23,6 +23,7 @@ import torch.nn.functional as F
 from transformers import AutoModel, CLIPImageProcessor, CLIPModel
 
 from data import PIECES, build_tokenizer
+from lib.access import check_hub
 from lib.limits import check_limits
 from lib.models import pool
 
@@ -147,6 +148,7 @@ class TwoTowers(nn.Module):
 
 #: slot towers_built when model=pretrained with image_texts
 name = config.pretrained_name
+check_hub(name)
 try:
     # mixed precision needs weights in 32 bits
     self.model = CLIPModel.from_pretrained(name, dtype=torch.float32)

@@ -22,6 +22,7 @@ from torch import Tensor
 from torchvision import models
 
 from data import class_names, read_targets
+from lib.access import check_hub
 from lib.standardize import Standardize
 
 #: slot model when labels=number
@@ -141,6 +142,9 @@ class Classifier(nn.Module):
 #: slot build_model when model=timm
 if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
+hub_name = timm.get_pretrained_cfg(config.backbone).hf_hub_id
+if config.pretrained and hub_name:
+    check_hub(hub_name)
 # num_classes=0 returns the features before the head
 #: region backbone
 backbone = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
@@ -161,7 +165,10 @@ class Classifier(nn.Module):
     def __init__(self, name: str, pretrained: bool, classes: int) -> None:
         super().__init__()
         weights = models.get_model_weights(name).DEFAULT
-        self.backbone = models.get_model(name, weights=weights if pretrained else None)
+        try:
+            self.backbone = models.get_model(name, weights=weights if pretrained else None)
+        except OSError as error:  # no network
+            raise SystemExit(f"The weights of {name} can't be downloaded: {error}") from error
         # replace the last linear layer, the head for the ImageNet classes
         layers = self.backbone.named_modules()
         last, layer = [item for item in layers if isinstance(item[1], nn.Linear)][-1]

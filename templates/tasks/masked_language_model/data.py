@@ -132,6 +132,8 @@ from collections.abc import Iterator
 
 from transformers import AutoTokenizer
 
+from lib.access import check_hub
+
 #: slot before_loaders
 train_set = NewMasks(train_set, config)
 collate = partial(mask_and_pad, config=config)
@@ -175,6 +177,7 @@ class Tokenizer:
     """The tokenizer of the pretrained model."""
 
     def __init__(self, name: str) -> None:
+        check_hub(name)
         try:
             self.tokenizer = AutoTokenizer.from_pretrained(name)
         except (OSError, ValueError) as error:

@@ -167,6 +167,7 @@ from collections.abc import Iterator
 
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from lib.access import check_hub
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.names import describe_parts
@@ -307,6 +308,7 @@ def encode(pairs: list[tuple[str, str]], config) -> Iterator[tuple[list[int], in
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
     """The tokenizer of the pretrained model, which can tell texts and choices apart."""
     name = config.pretrained_name
+    check_hub(name)
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:

@@ -64,6 +64,7 @@ def build_model(config) -> nn.Module:
 
 import timm
 
+from lib.access import check_hub
 from masks import FEATURES
 
 #: replace output when find=masks
@@ -115,6 +116,9 @@ if config.width % 8:
     raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
 if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
+hub_name = timm.get_pretrained_cfg(config.backbone).hf_hub_id
+if config.pretrained and hub_name:
+    check_hub(hub_name)
 try:
     model = timm.create_model(config.backbone, pretrained=config.pretrained, features_only=True)
 except (AttributeError, RuntimeError) as error:

@@ -195,6 +195,7 @@ import torch.nn.functional as F
 from torch.utils.data import ConcatDataset, Dataset, Subset
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from lib.access import check_hub
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, open_text, parse, read_objects
 from lib.names import describe_parts
@@ -362,6 +363,7 @@ def encode(questions: list[Question], config) -> Iterator[tuple[int, list[int], 
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
     """The tokenizer of the pretrained model, which maps tokens to characters."""
     name = config.pretrained_name
+    check_hub(name)
     try:
         tokenizer = AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:

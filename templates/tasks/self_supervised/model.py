@@ -24,6 +24,7 @@ import torch.nn.functional as F
 from torchvision import models
 
 from data import SIZE
+from lib.access import check_hub
 
 #: slot model when method=simclr
 class Projected(nn.Module):
@@ -178,6 +179,9 @@ class Backbone(nn.Module):
 #: slot built when encoder=timm
 if not timm.is_model(config.backbone):
     raise SystemExit(f"timm has no {config.backbone}: timm.list_models() lists all names.")
+hub_name = timm.get_pretrained_cfg(config.backbone).hf_hub_id
+if config.pretrained and hub_name:
+    check_hub(hub_name)
 network = timm.create_model(config.backbone, pretrained=config.pretrained, num_classes=0)
 return Projected(Backbone(network), network.head_hidden_size, config)
 
@@ -191,7 +195,10 @@ class Backbone(nn.Module):
     def __init__(self, name: str, pretrained: bool) -> None:
         super().__init__()
         weights = models.get_model_weights(name).DEFAULT
-        self.network = models.get_model(name, weights=weights if pretrained else None)
+        try:
+            self.network = models.get_model(name, weights=weights if pretrained else None)
+        except OSError as error:  # no network
+            raise SystemExit(f"The weights of {name} can't be downloaded: {error}") from error
         linear = {
             name: part for name, part in self.network.named_modules() if isinstance(part, nn.Linear)
         }

@@ -17,6 +17,7 @@ from torchvision import models
 from transformers import AutoConfig, AutoImageProcessor, AutoModelForSemanticSegmentation
 
 from data import CLASSES
+from lib.access import check_hub
 
 #: slot model when model=unet
 class UNet(nn.Module):
@@ -80,9 +81,12 @@ class Segmenter(nn.Module):
     def __init__(self, name: str, pretrained: bool, classes: int) -> None:
         super().__init__()
         backbone = "DEFAULT" if pretrained else None
-        self.model = models.get_model(
-            name, weights=None, weights_backbone=backbone, num_classes=classes
-        )
+        try:
+            self.model = models.get_model(
+                name, weights=None, weights_backbone=backbone, num_classes=classes
+            )
+        except OSError as error:  # no network
+            raise SystemExit(f"The weights of {name} can't be downloaded: {error}") from error
         self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).reshape(3, 1, 1))
         self.register_buffer("std", torch.tensor([0.229, 0.224, 0.225]).reshape(3, 1, 1))
 
@@ -108,6 +112,7 @@ class Pretrained(nn.Module):
 
     def __init__(self, name: str, classes: int) -> None:
         super().__init__()
+        check_hub(name)
         try:
             # only the loss in transformers would train an auxiliary head
             settings = AutoConfig.from_pretrained(

@@ -91,6 +91,7 @@ from transformers import AutoConfig, AutoTokenizer, PreTrainedConfig
 
 
 from audio import measure_sound, read_sound
+from lib.access import check_hub
 from lib.extractors import load_extractor
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
@@ -352,6 +353,7 @@ KINDS = ("hubert", "sew", "unispeech", "unispeech-sat", "wav2vec2", "wavlm")
 @cache
 def load_settings(name: str) -> PreTrainedConfig:
     """The configuration of a pretrained model."""
+    check_hub(name)
     try:
         settings = AutoConfig.from_pretrained(name)
     except (OSError, ValueError) as error:

@@ -99,6 +99,7 @@ from random import Random
 from datasets import ClassLabel
 from transformers import AutoTokenizer, RobertaTokenizer
 
+from lib.access import check_hub
 from lib.cells import parse_number, split_labels
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
@@ -372,6 +373,7 @@ def train_tokenizer(texts: tuple[str, ...]) -> PreTrainedTokenizerBase:
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
     """The tokenizer of the pretrained model."""
     name = config.pretrained_name
+    check_hub(name)
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, padding_side="right")
     except (OSError, ValueError) as error:

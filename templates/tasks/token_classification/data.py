@@ -95,6 +95,7 @@ from zlib import crc32
 from datasets import ClassLabel
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from lib.access import check_hub
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, open_text, read_objects
 from lib.names import describe_names, describe_parts
@@ -387,6 +388,7 @@ def encode(sentences: list[list[str]], config) -> list[tuple[list[int], list[int
 def build_tokenizer(config) -> PreTrainedTokenizerBase:
     """The tokenizer of the pretrained model, which maps tokens to words."""
     name = config.pretrained_name
+    check_hub(name)
     try:
         # RoBERTa and GPT-2 tokenizers need this to accept words; others ignore it
         tokenizer = AutoTokenizer.from_pretrained(name, add_prefix_space=True)

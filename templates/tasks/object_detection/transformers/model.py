@@ -7,6 +7,7 @@ from transformers import AutoConfig, AutoImageProcessor, AutoModelForObjectDetec
 from transformers.image_transforms import center_to_corners_format
 
 from data import Objects, class_names
+from lib.access import check_hub
 from loss import KINDS, to_labels
 
 
@@ -20,6 +21,7 @@ class Pretrained(nn.Module):
 
     def __init__(self, name: str, classes: int) -> None:
         super().__init__()
+        check_hub(name)
         try:
             processor = AutoImageProcessor.from_pretrained(name)
             settings = AutoConfig.from_pretrained(name, num_labels=classes)
