@@ -25,7 +25,8 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
                 if None in row or None in row.values():
                     raise SystemExit(
                         f"{path}, line {rows.line_num} has more or fewer columns than the header. "
-                        "Quote a text that has commas, or use a .tsv file with tabs."
+                        "Quote a text that has commas, and end no line with a comma more than the "
+                        "header."
                     )
                 if "quoting" in style:
                     row = {unquote(name): unquote(cell) for name, cell in row.items()}
