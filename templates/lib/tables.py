@@ -19,6 +19,11 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
             names = [
                 unquote(name) if "quoting" in style else name for name in rows.fieldnames or []
             ]
+            other = [mark for mark in ";\t|" if mark in "".join(names)]
+            if len(names) < 2 and other:
+                raise SystemExit(
+                    f"{path} has {other[0]!r} between its columns: write commas instead."
+                )
             if twice := [name for name in names if name and names.count(name) > 1]:
                 raise SystemExit(f"{path} has two columns {twice[0]!r}: rename or remove one.")
             for row in rows:

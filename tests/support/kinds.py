@@ -964,6 +964,22 @@ FOLDERS["folders train, dev, test"] = split_names("train", "dev", "test")
 FOLDERS["folders TRAIN, VAL, TEST"] = split_names("TRAIN", "VAL", "TEST")
 
 
+def beside_classes(*names: str) -> Kind:
+    """Folders of validation and test data, but none of training data."""
+
+    def make(c: Carrier) -> Trial | None:
+        if names[0] != "val" and "/" not in next(iter(c.files)).removeprefix("d/"):
+            return None  # without classes, they are folders like others
+        files = {n.replace("d/train/", "d/"): x for n, x in split_up(c, "train", *names).items()}
+        return Trial(files, twin=Trial(split_up(c, "train", "val", "test")))
+
+    return make
+
+
+FOLDERS["folders val, test beside the classes"] = beside_classes("val", "test")
+FOLDERS["folders Valid, Test beside the classes"] = beside_classes("Valid", "Test")
+
+
 @kind(FOLDERS, "two folders of a split")
 def _(c: Carrier) -> Trial:
     files = {**split_up(c, "train", "val", "test"), **split_up(c, "train", "Valid", "test")}

@@ -127,6 +127,16 @@ CHATS = [
     ),
     chat("Alpaca", {"instruction": "one", "input": "", "output": "two"}, ONE),
     chat(
+        "Alpaca with a number",
+        {"instruction": "add", "input": 5, "output": "two"},
+        REFUSED + "data.jsonl, line 1: its instruction and its input must be texts",
+    ),
+    chat(
+        "Alpaca with a text as history",
+        {"instruction": "add", "input": "", "output": "two", "history": "one"},
+        REFUSED + "data.jsonl, line 1: its history must be a list of pairs",
+    ),
+    chat(
         "Alpaca with an input",
         {"instruction": "add", "input": "one", "output": "two"},
         ONE.replace("one", "add\none"),
@@ -298,7 +308,7 @@ TEXTS = [
     labelled(
         "semicolons",
         table("text;label", "x;0"),
-        REFUSED + "data.csv, line 2: there is no 'text' in text;label",
+        REFUSED + "data.csv has ';' between its columns: write commas instead.",
     ),
     labelled(
         "columns that nobody reads",

@@ -400,7 +400,7 @@ f"{config.dataset_name}: its {config.number_column} has numbers "
 #: replace read_rows when dataset=csv labels=many
 def read_rows(path: str, config) -> list[Row]:
     """The texts of each row of a file, and the names of its labels."""
-    rows, places = [], {}
+    rows, places, single = [], {}, {}
     for place, row in read_lines(path, [*config.text_columns.split(","), config.labels_column]):
         cell, mark = row[config.labels_column], config.label_separator
         names = split_labels(cell, mark)
@@ -411,11 +411,13 @@ def read_rows(path: str, config) -> list[Row]:
             )
         rows.append((read_texts(row, place, config), names))
         places = {**dict.fromkeys(names, place), **places}
+        if isinstance(cell, str) and names == (cell.strip(),):  # and not a list
+            single.setdefault(cell, place)
     for other in ("|", ";"):
-        found = [name for name in places if other in name]
+        found = [name for name in single if other in name]
         if found and all(len(names) < 2 for _, names in rows):
             raise SystemExit(
-                f"{places[found[0]]}: are the labels {found[0]!r} separated by {other!r}? Set "
+                f"{single[found[0]]}: are the labels {found[0]!r} separated by {other!r}? Set "
                 f"--label-separator {other!r}. If not, write lists of names in JSON."
             )
     check_numbers(places, "label")
