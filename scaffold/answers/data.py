@@ -361,7 +361,9 @@ def _wrong_labels(option: Option, column: str, cells: list[str]) -> str:
         if not _is_number(cell) or _is_code(cell):
             continue
         if (first := numbers.setdefault(float(cell), cell)) != cell:
-            return f"row {number} has the {column} {cell!r}, the same number as {first!r}: write one."
+            return (
+                f"row {number} has the {column} {cell!r}, the same number as {first!r}: write one."
+            )
     if option.column == "classes" and len(set(cells)) == 1:
         return f"all rows have the same {column}."
     return ""

@@ -601,8 +601,7 @@ READ = {
     "dpo": "one = data.load_file(config.path, config)[0]\n"
     "found = [data.show(data.encode_answer(chat, config, one.settings), config)"
     " for chat in (one.chosen, one.rejected)]",
-    "text_classification": "found = data.class_names(config)\n"
-    "data.check_classes(config)",
+    "text_classification": "found = data.class_names(config)\n" "data.check_classes(config)",
     "labels": "found = [names for _, names in data.read_rows(config.path, config)[:3]]",
     "token_classification": "found = data.read_sentences(config.path, config)[0]",
     "multiple_choice": "one = data.read_questions(config.path, config)[0]\n"

@@ -118,8 +118,8 @@ def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
     (tmp_path / "new.conll").write_text("Bo B-NEW\n")
     settings = "train.Config(path='data.jsonl', val_path='new.conll')"
     found = call(folder, f"data.build_loaders({settings})")
-    said = "new.conll, sentence 1: the training data have no type 'NEW': write names as they do"
-    assert said in found.stderr
+    missing = "new.conll, sentence 1: the training data have no type 'NEW': write names as they do"
+    assert missing in found.stderr
     proven("files of tagged words that can't be read, named by file and line", len(BAD))
 
 

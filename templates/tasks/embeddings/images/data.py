@@ -220,7 +220,7 @@ def load_rows(config) -> list[list[Row]]:
     train_rows = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_rows, parts[part] = split_by_image(train_rows, [0.9, 0.1], name)
+            train_rows, parts[part] = split_by_image(train_rows, [0.9, 0.1], config.dataset_name)
     return [train_rows, parts["validation"], parts["test"]]
 
 
