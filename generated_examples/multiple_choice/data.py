@@ -234,13 +234,14 @@ def drop_nulls(value: object) -> object:
     return [drop_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in splits of these sizes, the same in each run."""
+def split_rows(rows: list, shares: list[float], source: str = "the data") -> list[list]:
+    """The rows in splits of these sizes, the same in each run. `source` is for error messages."""
     if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
-            f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
+            f"{source}: {len(rows)} rows can't be split into training, validation and test: use "
+            "10 or more."
         )
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)

@@ -232,13 +232,18 @@ def drop_nulls(value: object) -> object:
     return [drop_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
-    """Splits of these sizes, the same in each run. Questions about one text stay together."""
+def split_questions(
+    questions: list[Question], shares: list[float], source: str = "the data"
+) -> list[list[Question]]:
+    """Splits of these sizes, the same in each run. Questions about one text stay together.
+
+    `source` is for error messages.
+    """
     contexts = list(dict.fromkeys(question.context for question in questions))
     if len(contexts) < 10 and shares[0] < 1:
         raise SystemExit(
-            f"Questions about {len(contexts)} texts can't be split into training, validation and "
-            "test: use 10 texts or more."
+            f"{source}: questions about {len(contexts)} texts can't be split into training, "
+            "validation and test: use 10 texts or more."
         )
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)

@@ -264,9 +264,13 @@ def read_messages(row: dict, place: str) -> Messages:
     """
     keys = find_form(row, place)
     if keys[0] == "instruction":
-        asked = "\n".join(filter(None, (row["instruction"], row.get("input"))))
-        earlier = [turn for pair in row.get("history") or [] for turn in pair]
-        turns = [*earlier, asked, row["output"]]
+        asked = [part for part in (row["instruction"], row.get("input")) if part]
+        earlier = row.get("history") or []
+        if not all(isinstance(part, str) for part in asked):
+            raise SystemExit(f"{place}: its instruction and its input must be texts.")
+        if not isinstance(earlier, list) or not all(isinstance(pair, list) for pair in earlier):
+            raise SystemExit(f"{place}: its history must be a list of pairs of texts.")
+        turns = [*(turn for pair in earlier for turn in pair), "\n".join(asked), row["output"]]
     else:
         turns = [row[key] for key in keys]
     if len(keys) == 1 and not isinstance(turns[0], list):

@@ -73,13 +73,13 @@ def write_name(rng: random.Random) -> str:
     return rng.choice(STARTS.split()) + rng.choice(ENDS.split())
 
 
-def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in splits of these sizes, the same in each run."""
+def split_rows(rows: list, shares: list[float], source: str = "the data") -> list[list]:
+    """The rows in splits of these sizes, the same in each run. `source` is for error messages."""
     if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
-            f"{len(rows)} sentences can't be split into training, validation and test: "
+            f"{source}: {len(rows)} sentences can't be split into training, validation and test: "
             "use 10 or more."
         )
     # a fixed seed: another --seed must not move test samples into the training data

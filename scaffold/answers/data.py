@@ -4,6 +4,7 @@ Only a part is read: 10,000 rows, 8 million characters and 1 second at most. Not
 executed, nothing elsewhere is opened, and links inside a folder are not followed.
 """
 
+import ast
 import csv
 import difflib
 import gzip
@@ -287,7 +288,7 @@ def _look_at_rows(name: str, table: Table, columns: Columns, is_split: bool) -> 
             continue
         cells = [row.get(value) or "" for row in table.rows]
         if option.column == "lists":
-            names = [name.strip() for cell in cells for name in cell.split(",")]
+            names = [name for cell in cells for name in _split_labels(cell)]
             facts.append(_classes(value, Counter(filter(None, names)), table.whole, "label"))
             problem = problem or ("" if any(names) else f"no row has {value}.")
             continue
@@ -355,14 +356,27 @@ def _wrong_labels(option: Option, column: str, cells: list[str]) -> str:
         if option.column == "numbers" and not (_is_number(cell) and isfinite(float(cell))):
             return f"row {number} has the {column} {cell[:LETTERS]!r}, which is not a number."
     numbers: dict[float, str] = {}
-    for cell in map(str.strip, cells if option.column == "classes" else []):
+    names = cells if option.column == "classes" else []
+    for number, cell in enumerate(map(str.strip, names), start=1):
         if not _is_number(cell) or _is_code(cell):
             continue
         if (first := numbers.setdefault(float(cell), cell)) != cell:
-            return f"{first!r} and {cell!r} in {column} are one number, but two classes."
+            return (
+                f"row {number} has the {column} {cell!r}, the same number as {first!r}: write one."
+            )
     if option.column == "classes" and len(set(cells)) == 1:
         return f"all rows have the same {column}."
     return ""
+
+
+def _split_labels(cell: str) -> list[str]:
+    """The labels of a cell, with commas between them or in a list, as JSON and pandas write it."""
+    if cell.lstrip().startswith(("[", "(")):
+        try:
+            return [str(name).strip() for name in ast.literal_eval(cell.strip())]
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return [cell]
+    return [name.strip() for name in cell.split(",")]
 
 
 def _is_number(text: str) -> bool:

@@ -27,12 +27,17 @@ def list_folders(folder: Path) -> list[Path]:
 
 
 def find_split(folder: Path, name: str) -> Path:
-    """The subfolder of a split: train/, or beside it Training/, valid/, Test/ and so on."""
+    """The subfolder of a split: train/, or beside it Training/, valid/, Test/ and so on.
+
+    Without train/, such a folder is beside those of the classes, and has folders of them, too.
+    """
     found = {
         split: [path for path in list_folders(folder) if path.name.lower() in names]
         for split, names in SPLITS.items()
     }
-    if not found[name] or not found["train"]:
+    if not found["train"]:
+        found[name] = [path for path in found[name] if list_folders(path)]
+    if not found[name]:
         return folder / name
     if len(found[name]) > 1:
         both, kind = " and ".join(map(str, found[name][:2])), {"val": "validation"}.get(name, name)
@@ -41,8 +46,12 @@ def find_split(folder: Path, name: str) -> Path:
 
 
 def class_folders(folder: Path) -> list[Path]:
-    """The subfolders, one for each class. Raises SystemExit if they look like splits."""
-    found = list_folders(folder)
+    """The subfolders, one for each class. Raises SystemExit if they look like splits.
+
+    Folders of validation and test data beside them are left out.
+    """
+    splits = [find_split(folder, name) for name in ("val", "test")]
+    found = [path for path in list_folders(folder) if path not in splits or not list_folders(path)]
     inner = [sorted(path.name for path in list_shown(place)) for place in found]
     same = len(inner) > 1 and len(inner[0]) > 1 and all(names == inner[0] for names in inner)
     if same and all(path.is_dir() for path in list_shown(found[0])):

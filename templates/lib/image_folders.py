@@ -42,7 +42,8 @@ def find_classes(paths: dict[str, list[Path]]) -> list[str]:
     """The names of the folders that the training images are in, one for each class."""
     classes = sorted({path.parent.name for path in paths["train"]})
     if len(classes) < 2:
-        raise SystemExit(f"All training images are in the folder {classes[0]}: use two, or more.")
+        folder = paths["train"][0].parent
+        raise SystemExit(f"All training images are in the folder {folder}: use two, or more.")
     for path in [*paths["val"], *paths["test"]]:
         if path.parent.name not in classes:
             raise SystemExit(f"{path} has a class without training images: {path.parent.name}.")

@@ -3,7 +3,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from accelerate import PartialState
@@ -16,26 +16,43 @@ def count_names(names: Iterable[str], most: int = 20) -> str:
     return shown + f" and {len(counts) - most:,} more" * (len(counts) > most)
 
 
-def check_names(names: list[str], trained: set[str], noun: str, apart: bool) -> None:
-    """Stop if two names are one number, or if another split has names that training lacks.
+def check_names(
+    parts: list[list[Collection[str]]],
+    sources: list[str],
+    noun: str,
+    find_place: Callable[[str, int], str],
+) -> None:
+    """Stop if a file has names that the training data lack, which are the first part.
 
-    If the splits are not `apart`, but shares of the same rows, such names are only said.
+    A part has the names of each sample. `sources` are the files of the other parts: a part without
+    one is a share of the training file, and its names are only said. `find_place` says where a
+    sample is, by its file and its number in it, for error messages.
     """
-    check_numbers(names, noun)
-    if missing := [name for name in names if name not in trained]:
-        text = f"The training data have no {noun} {', '.join(map(repr, missing))}"
-        if apart:
-            raise SystemExit(f"{text}, but another split has: write names as the training data do.")
-        PartialState().print(f"{text}: all of them were split off")
+    trained = {name for names in parts[0] for name in names}
+    for source, part in zip(sources, parts[1:], strict=True):
+        lacking: dict[str, int] = {}
+        for number, names in enumerate(part):
+            for name in sorted({*names} - trained):
+                lacking.setdefault(name, number)
+        text = f"the training data have no {noun} {', '.join(map(repr, lacking))}"
+        if lacking and source:
+            place = find_place(source, min(lacking.values()))
+            raise SystemExit(f"{place}: {text}: write names as they do, or add rows to them.")
+        if lacking:
+            PartialState().print(f"{text}: all of them were split off")
 
 
-def check_numbers(names: Iterable[str], noun: str) -> None:
-    """Stop if two names are one number, such as 1 and 1.0. 01 is a code, and none."""
+def check_numbers(places: Mapping[str, str], noun: str) -> None:
+    """Stop if two names are one number, such as 1 and 1.0. 01 is a code, and none.
+
+    `places` has the first place of each name, for error messages.
+    """
     numbers: dict[float, str] = {}
-    for name in sorted(set(names)):
+    for name, place in places.items():
         if (number := find_number(name)) is not None and numbers.setdefault(number, name) != name:
+            first = numbers[number]
             raise SystemExit(
-                f"{numbers[number]!r} and {name!r} are the same number, but two {noun} names: "
+                f"{place}: the {noun} {name!r} is the same number as {first!r} of {places[first]}: "
                 "write it in one way in all files."
             )
 

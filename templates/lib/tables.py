@@ -19,13 +19,19 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
             names = [
                 unquote(name) if "quoting" in style else name for name in rows.fieldnames or []
             ]
+            other = [mark for mark in ";\t|" if mark in "".join(names)]
+            if len(names) < 2 and other:
+                raise SystemExit(
+                    f"{path} has {other[0]!r} between its columns: write commas instead."
+                )
             if twice := [name for name in names if name and names.count(name) > 1]:
                 raise SystemExit(f"{path} has two columns {twice[0]!r}: rename or remove one.")
             for row in rows:
                 if None in row or None in row.values():
                     raise SystemExit(
                         f"{path}, line {rows.line_num} has more or fewer columns than the header. "
-                        "Quote a text that has commas, or use a .tsv file with tabs."
+                        "Quote a text that has commas, and end no line with a comma more than the "
+                        "header."
                     )
                 if "quoting" in style:
                     row = {unquote(name): unquote(cell) for name, cell in row.items()}

@@ -106,6 +106,17 @@ def test_a_table_of_images_is_looked_at(tmp_path: Path, monkeypatch) -> None:
     assert "no column 'words' (embeddings.pair_columns" in found
 
 
+@pytest.mark.parametrize("cells", ["a,b|b||a", "['a', 'b']|['b']|[]|['a']", '["a","b"]|["b"]|()|a'])
+def test_labels_are_counted_as_training_reads_them(
+    cells: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [json.dumps({"text": "x", "labels": cell}) for cell in cells.split("|")] * 5
+    Path("t.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    settings = "labels=many", "text_columns=text", "labels_column=labels"
+    assert "2 labels in labels: a (10), b (10)" in look(TEXT, "t.jsonl", *settings)
+
+
 @pytest.mark.parametrize(("task", "name", "text", "said"), GOOD)
 def test_what_is_said_of_good_rows(
     task: str, name: str, text: str, said: str, tmp_path: Path, monkeypatch
@@ -217,7 +228,7 @@ BAD = [
         "tabular_classification",
         "t.csv",
         table("text,label", [f"a,{1 + n % 2}" for n in range(20)] + ["a,1.0"]),
-        "'1' and '1.0' in label are one number, but two classes.",
+        ROW_21 + "has the label '1.0', the same number as '1': write one.",
     ),
     (
         "tabular_regression",

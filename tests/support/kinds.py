@@ -608,7 +608,7 @@ def _(c: Carrier) -> Trial | None:
         return None
     rows = c.mapped(c.label, lambda name: "1" if name == "a" else "2")
     rows = (*rows[:-1], {**rows[-1], c.label: "1.0"})
-    return replace(c.write("rows.csv", to_csv(rows)), place="'1' and '1.0'")
+    return c.write("rows.csv", to_csv(rows)).at_row()
 
 
 @kind(TABLES, "codes as 01 and 1")
@@ -630,7 +630,7 @@ def _(c: Carrier) -> Trial | None:
     settings = {**trial.settings, **dict.fromkeys(c.others, "held.csv")}
     if c.file:
         settings.pop(c.others[0])
-    return Trial(files, settings, place="'a.'")
+    return Trial(files, settings, place="held.csv", row=True)
 
 
 @kind(TABLES, "an infinite number")
@@ -855,8 +855,7 @@ def _(c: Carrier) -> Trial | None:
     if not c.label:
         return None
     rows = c.mapped(c.label, lambda name: 1 if name == "a" else 2)
-    trial = c.write("rows.jsonl", to_json((*rows[:-1], {**rows[-1], c.label: 1.0})))
-    return replace(trial, place="'1' and '1.0'")
+    return c.write("rows.jsonl", to_json((*rows[:-1], {**rows[-1], c.label: 1.0}))).at_row()
 
 
 @kind(OBJECTS, "Latin-1")
@@ -963,6 +962,22 @@ FOLDERS["folders Training, Validation, Testing"] = split_names("Training", "Vali
 FOLDERS["folders Train, Valid, Test"] = split_names("Train", "Valid", "Test")
 FOLDERS["folders train, dev, test"] = split_names("train", "dev", "test")
 FOLDERS["folders TRAIN, VAL, TEST"] = split_names("TRAIN", "VAL", "TEST")
+
+
+def beside_classes(*names: str) -> Kind:
+    """Folders of validation and test data, but none of training data."""
+
+    def make(c: Carrier) -> Trial | None:
+        if names[0] != "val" and "/" not in next(iter(c.files)).removeprefix("d/"):
+            return None  # without classes, they are folders like others
+        files = {n.replace("d/train/", "d/"): x for n, x in split_up(c, "train", *names).items()}
+        return Trial(files, twin=Trial(split_up(c, "train", "val", "test")))
+
+    return make
+
+
+FOLDERS["folders val, test beside the classes"] = beside_classes("val", "test")
+FOLDERS["folders Valid, Test beside the classes"] = beside_classes("Valid", "Test")
 
 
 @kind(FOLDERS, "two folders of a split")

@@ -103,16 +103,22 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
             *("--frequency", "D"),
         ],
         "irregular.csv: can't infer the step": change("irregular", ["2026-01-03 12:00,1,x"]),
-        "series 'short' has no window for training: it needs 14 values": change("short", short),
+        "short.csv: series 'short' has no window for training: it needs 14 values": change(
+            "short", short
+        ),
         "head.csv has no column 'time'. Set --time-column to one of ds, value, s": change(
             "head", [], "ds,value,series"
         ),
         "bare.csv has no rows.": ["--path", "bare.csv", *sales],
         "lost.csv can't be read as CSV: ": [*sales, "--path", "lost.csv"],
-        "the validation data have no window: they have 12 steps": [*sales, "--horizon", "13"],
+        "sales.csv: the validation data have no window: they have 12 steps": [
+            *sales,
+            "--horizon",
+            "13",
+        ],
         "sales.csv has times from 2026-01-01": [*sales, "--val-from", "2031-01-01"],
         "--test-from soon: ": [*sales, "--test-from", "soon"],
-        "no series has a naive error": [*sales, "--season", "96"],
+        "sales.csv: no series has a naive error": [*sales, "--season", "96"],
     }
     messages = said(project, "train.py", *expected.values())
     for message, start_of_it in zip(messages, expected, strict=True):

@@ -90,7 +90,7 @@ BAD = {
     "list.jsonl": ("[1]", "item 1 is not a JSON object"),
     "text.jsonl": (wrong() + "\nBo", "line 2 is not JSON: "),
     "nothing.jsonl": ("\n", "nothing.jsonl has no questions"),
-    "few.jsonl": (wrong(), "Questions about 1 texts can't be split"),
+    "few.jsonl": (wrong(), "few.jsonl: questions about 1 texts can't be split"),
     "place.json": (
         nested(answers=[{"text": "Bo", "answer_start": 3}]),
         f"{PLACE}: the answer 'Bo' is not at character 3",

@@ -259,7 +259,10 @@ def test_a_users_folder(tmp_path: Path) -> None:
     assert run_python(project, ["-c", WRONG]).returncode == 0
     expected = {
         ("--path", "new"): "new/test/green/a.png has a class without training images: green.",
-        ("--path", "marks/red"): "All training images are in the folder red: use two, or more.",
+        (
+            "--path",
+            "marks/red",
+        ): "All training images are in the folder marks/red: use two, or more.",
         ("--path", "damaged"): "damaged/red/b.png can't be read as an image: remove it.",
         ("--path", "empty"): "empty has no images to train on: ",
         ("--path", "nowhere"): "nowhere is not a folder: set --path to the one with the images.",

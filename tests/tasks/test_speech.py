@@ -88,7 +88,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "named.csv": "named.csv, line 2: there is no 'file' in path, text. Set --sound-columns.",
         "json.jsonl": "json.jsonl, line 2: there is no 'text' in file. Set --sound-columns.",
         "list.jsonl": "list.jsonl, item 1 is not a JSON object.",
-        "few.csv": "1 sounds can't be split into training, validation and test: use 10 or more.",
+        "few.csv": "few.csv: 1 sounds can't be split into training, validation and test: use 10 or",
         "none.csv": "none.csv can't be read: ",
     }
     calls = [["--path", name, "--output-dir", "runs/other"] for name in expected]
@@ -97,7 +97,9 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     for message, beginning in zip(messages, expected.values(), strict=True):
         assert message.startswith(beginning)
     assert "a text of 90 letters needs 90" in messages[list(expected).index("long.csv")]
-    assert short == "All sounds of the training data are longer than --seconds: raise it."
+    assert (
+        short == "clips.csv: all sounds of the training data are longer than --seconds: raise it."
+    )
     assert not (project / "runs/other").exists()
     (project / "clips.csv").unlink()
     asked = run_python(project, ["predict.py", "clips/001.wav", "clips"])

@@ -86,7 +86,7 @@ def test_bad_csv_files_of_texts_end_with_a_message(tmp_path: Path) -> None:
     lines = [f"text {number},other,same\n" for number in range(20)]
     (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines))
     text = message(folder, "data.build_loaders(config)")
-    assert "All texts have the class same: a classifier needs two or more" in text
+    assert "texts.csv: all texts have the class same: a classifier needs two" in text
     (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines) + "a,b,\n")
     assert "line 22: its kind is '', not a class." in message(folder, "data.build_loaders(config)")
 
@@ -114,7 +114,8 @@ def test_odd_rows_of_texts_are_named(tmp_path: Path) -> None:
         assert said.startswith(f"{number}.jsonl, line 21: its {column} is {cell!r}, not ")
     write_lines(tmp_path / "texts.jsonl", rows)
     load = "data.build_loaders(train.Config(path='texts.jsonl', val_path='val.jsonl'))"
-    assert "The training data have no class 'new', but another split has" in message(folder, load)
+    said = "val.jsonl, line 2: the training data have no class 'new': write names as they do"
+    assert said in message(folder, load)
 
 
 def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
@@ -432,20 +433,21 @@ def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
     write_table(table.assign(number=table["number"].where(table["size"] > 2000)), path)
     assert "row(s) in all: drop these rows" in message(folder, load)
     write_table(table.assign(note=None, comment=None), path)
-    assert "Set --drop-columns note,comment: no training row has" in message(folder, load)
+    said = f"table.{file}: no training row has a value of note, comment: add note,comment to --drop"
+    assert said in message(folder, load)
     write_table(table.assign(name=[f"name {row}" for row in range(400)]), path)
     assert "one of more than 50 different texts" in message(folder, load)
     write_table(table.assign(day="2026-99-03"), path)
     assert "day is '2026-99-03', and not a date such as" in message(folder, load)
     wrong = "data.build_datasets(train.Config(drop_columns='idd'))"
-    assert "no column 'idd'. Set --drop-columns to some of size" in message(folder, wrong)
+    assert "no column 'idd': take it out of --drop-columns" in message(folder, wrong)
     write_table(table[:5], path)
     assert "has 5 rows: use 10 or more" in message(folder, load)
     write_table(table.assign(number="many"), path)
-    assert "number has no numbers" in message(folder, load)
+    assert f"table.{file}: number has no numbers" in message(folder, load)
     folder = table_project(tmp_path, "classification", file, "kind")
     write_table(table.assign(kind="same"), path)
-    assert "All rows have the same kind" in message(folder, load)
+    assert f"table.{file}: all rows have the kind 'same': use two" in message(folder, load)
 
 
 def make_hard_table(rows: int = 400):

@@ -127,6 +127,16 @@ CHATS = [
     ),
     chat("Alpaca", {"instruction": "one", "input": "", "output": "two"}, ONE),
     chat(
+        "Alpaca with a number",
+        {"instruction": "add", "input": 5, "output": "two"},
+        REFUSED + "data.jsonl, line 1: its instruction and its input must be texts",
+    ),
+    chat(
+        "Alpaca with a text as history",
+        {"instruction": "add", "input": "", "output": "two", "history": "one"},
+        REFUSED + "data.jsonl, line 1: its history must be a list of pairs",
+    ),
+    chat(
         "Alpaca with an input",
         {"instruction": "add", "input": "one", "output": "two"},
         ONE.replace("one", "add\none"),
@@ -261,12 +271,12 @@ TEXTS = [
     labelled(
         "one number written twice",
         table("text,label", "x,1", "y,1.0", "z,0"),
-        REFUSED + "'1' and '1.0' are the same number",
+        REFUSED + "data.csv, line 3: the class '1.0' is the same number as '1' of data.csv, line 2",
     ),
     labelled(
         "one number written twice",
         lines({"text": "x", "label": 1}, {"text": "y", "label": 1.0}),
-        REFUSED + "'1' and '1.0' are the same number",
+        REFUSED + "data.jsonl, line 2: the class '1.0' is the same number as '1' of data.jsonl, li",
         "data.jsonl",
     ),
     labelled(
@@ -298,7 +308,7 @@ TEXTS = [
     labelled(
         "semicolons",
         table("text;label", "x;0"),
-        REFUSED + "data.csv, line 2: there is no 'text' in text;label",
+        REFUSED + "data.csv has ';' between its columns: write commas instead.",
     ),
     labelled(
         "columns that nobody reads",
@@ -318,13 +328,13 @@ TEXTS = [
     labelled(
         "classes that only another split has",
         table("text,label", "x,0", "y,1", repeat=10),
-        REFUSED + "'0' and '0.0' are the same number",
+        REFUSED + "floats.csv, line 2: the training data have no class '0.0', '1.0': write names",
         settings={"val_path": "floats.csv", "test_path": "floats.csv"},
     ),
     labelled(
         "names that only another split has",
         table("text,label", "x,>50K", "y,<=50K", repeat=10),
-        REFUSED + "The training data have no class '<=50K.', '>50K.', but another split has",
+        REFUSED + "dots.csv, line 2: the training data have no class '>50K.', '<=50K.': write nam",
         settings={"val_path": "dots.csv", "test_path": "dots.csv"},
     ),
     listed("lists of pandas", table("text,labels", "x,\"['a', 'b']\"", "y,['b']", "z,[]"), AB),
@@ -337,7 +347,7 @@ TEXTS = [
     listed(
         "bars",
         table("text,labels", "x,a|b", "y,b", "z,"),
-        REFUSED + "data.csv: are labels separated by '|'? Set --label-sep",
+        REFUSED + "data.csv, line 2: are the labels 'a|b' separated by '|'? Set --label-sep",
     ),
     listed(
         "bars, said",
@@ -348,7 +358,7 @@ TEXTS = [
     listed(
         "semicolons",
         table("text,labels", "x,a;b", "y,b", "z,"),
-        REFUSED + "data.csv: are labels separated by ';'",
+        REFUSED + "data.csv, line 2: are the labels 'a;b' separated by ';'",
     ),
 ]
 
@@ -591,8 +601,7 @@ READ = {
     "dpo": "one = data.load_file(config.path, config)[0]\n"
     "found = [data.show(data.encode_answer(chat, config, one.settings), config)"
     " for chat in (one.chosen, one.rejected)]",
-    "text_classification": "found = data.class_names(config)\n"
-    "data.check_classes(config, apart=bool(config.val_path))",
+    "text_classification": "found = data.class_names(config)\n" "data.check_classes(config)",
     "labels": "found = [names for _, names in data.read_rows(config.path, config)[:3]]",
     "token_classification": "found = data.read_sentences(config.path, config)[0]",
     "multiple_choice": "one = data.read_questions(config.path, config)[0]\n"

@@ -106,19 +106,20 @@ def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
         said.append(str(stop))
 """
     for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
-        assert name in message or name == "few.conll"
+        assert name in message
         assert expected in message, message
     (tmp_path / "outside.conll").write_text("a O\n\n" * 12)
     messages = said(
         folder, "train.py", *(["--path", name] for name in ("tag.conll", "outside.conll"))
     )
     assert BAD["tag.conll"][1] in messages[0]
-    assert messages[1].startswith("All words of the data have the tag O")
+    assert messages[1].startswith("outside.conll: all words have the tag O")
     assert not list(folder.glob("runs/*/*.safetensors"))
     (tmp_path / "new.conll").write_text("Bo B-NEW\n")
     settings = "train.Config(path='data.jsonl', val_path='new.conll')"
-    found = call(folder, f"data.check_types({settings}, apart=True)")
-    assert "No entity of the training data has the type NEW, but another split" in found.stderr
+    found = call(folder, f"data.build_loaders({settings})")
+    missing = "new.conll, sentence 1: the training data have no type 'NEW': write names as they do"
+    assert missing in found.stderr
     proven("files of tagged words that can't be read, named by file and line", len(BAD))
 
 

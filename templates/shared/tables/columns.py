@@ -35,7 +35,10 @@ class Columns:
         """Learn from training rows, without the target."""
         #: slot parse
         if useless := [str(name) for name in table if table[name].isna().all()]:
-            raise SystemExit(f"Set --drop-columns {','.join(useless)}: no training row has values.")
+            raise SystemExit(
+                f"{table.index[0][0]}: no training row has a value of {', '.join(useless)}: add "
+                f"{','.join(useless)} to --drop-columns."
+            )
         first_days = {name: min(table[name].dropna()) for name in table if is_date(table[name])}
         first_days = {name: str(day)[:10] for name, day in first_days.items()}
         numbers = {
@@ -53,7 +56,7 @@ class Columns:
             raise SystemExit(
                 f"{place_of(cells, shown)}: {many[0]} is {cells[shown].iloc[0]!r}, one of more "
                 "than 50 different texts. If most are numbers, correct this one; else turn them "
-                f"into numbers, or set --drop-columns {','.join(many)}."
+                f"into numbers, or add {','.join(many)} to --drop-columns."
             )
         return cls(
             medians={name: float(values.median()) for name, values in numbers.items()},

@@ -56,7 +56,8 @@ def read_table(path: str, config) -> pd.DataFrame:
         raise SystemExit(f"{path} has no column {config.target!r}. Set --target to one of {names}.")
     if unknown := [name for name in dropped if name not in table]:
         raise SystemExit(
-            f"{path} has no column {unknown[0]!r}. Set --drop-columns to some of {names}."
+            f"{path} has no column {unknown[0]!r}: take it out of --drop-columns, or correct it. "
+            f"There are {names}."
         )
     if (empty := table[config.target].isna()).any():
         place = place_of(table, empty)

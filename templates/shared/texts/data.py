@@ -149,14 +149,15 @@ def read_column(path: str, config) -> Iterator[str]:
     note_ignored(path, sorted(names), [config.text_column])
 
 #: slot split_rows when project.task=embeddings|multiple_choice|speech_recognition|text_classification|token_classification
-def split_rows(rows: list, shares: list[float]) -> list[list]:
-    """The rows in splits of these sizes, the same in each run."""
+def split_rows(rows: list, shares: list[float], source: str = "the data") -> list[list]:
+    """The rows in splits of these sizes, the same in each run. `source` is for error messages."""
     if shares[0] == 1:  # the other splits have their own files
         return [rows, [], []]
     if len(rows) < 10:
         raise SystemExit(
             #: region few
-            f"{len(rows)} rows can't be split into training, validation and test: use 10 or more."
+            f"{source}: {len(rows)} rows can't be split into training, validation and test: use "
+            "10 or more."
             #: end few
         )
     # a fixed seed: another --seed must not move test samples into the training data

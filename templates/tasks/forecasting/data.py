@@ -67,7 +67,7 @@ def fit_scales(config) -> Scales:
     scales = Scales.fit(table.iloc[:, :val_start], config.season, find_step(table.columns))
     if not any(naive_error for *_, naive_error in scales.rows):
         raise SystemExit(
-            "no series has a naive error to compare with: all are constant, or "
+            f"{{ task.source }}: no series has a naive error to compare with: all are constant, or "
             f"their training part is no longer than a season. Lower --season {config.season}."
         )
     return scales
@@ -79,7 +79,8 @@ def build_datasets(config) -> list[Dataset]:
     borders = [0, *find_borders(table.columns, config), table.shape[1]]
     if table.shape[1] < config.context + config.horizon:
         raise SystemExit(
-            f"the series have {table.shape[1]} steps, fewer than --context and --horizon together."
+            f"{{ task.source }}: the series have {table.shape[1]} steps, fewer than --context and "
+            "--horizon together."
         )
     parts = [
         Windows(table.to_numpy(), scales, first, last, config) for first, last in pairwise(borders)
@@ -87,16 +88,16 @@ def build_datasets(config) -> list[Dataset]:
     trained = set(parts[0].starts[:, 0].tolist())
     if short := [name for row, name in enumerate(table.index) if row not in trained]:
         raise SystemExit(
-            f"series {short[0]!r} has no window for training: it needs {config.context} values "
-            f"and {config.horizon} more before {table.columns[borders[1]]}. Leave it out, or lower "
-            "--context or --horizon."
+            f"{{ task.source }}: series {short[0]!r} has no window for training: it needs "
+            f"{config.context} values and {config.horizon} more before "
+            f"{table.columns[borders[1]]}. Leave it out, or lower --context or --horizon."
         )
     for number, name in enumerate(("validation", "test"), start=1):
         if not len(parts[number]):
             steps = borders[number + 1] - borders[number]
             raise SystemExit(
-                f"the {name} data have no window: they have {steps} steps, and a forecast has "
-                f"{config.horizon} (--horizon)."
+                f"{{ task.source }}: the {name} data have no window: they have {steps} steps, and a "
+                f"forecast has {config.horizon} (--horizon)."
             )
     return parts
 

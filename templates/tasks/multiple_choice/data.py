@@ -245,7 +245,7 @@ def load_questions(config) -> list[list[Question]]:
     """Questions for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_rows(read_questions(config.path, config), [1 - sum(shares), *shares])
+    parts = split_rows(read_questions(config.path, config), [1 - sum(shares), *shares], config.path)
     files = ["", *paths]
     return [
         read_questions(path, config) if path else part
@@ -288,7 +288,7 @@ def load_questions(config) -> list[list[Question]]:
         parts[part] = [question for question in questions if question.label >= 0]
     for part in ("validation", "test"):
         if not parts[part]:
-            parts["train"], parts[part] = split_rows(parts["train"], [0.9, 0.1])
+            parts["train"], parts[part] = split_rows(parts["train"], [0.9, 0.1], name)
     return list(parts.values())
 
 #: slot tokenizer when model=encoder

@@ -99,13 +99,18 @@ def read_question(row: dict, place: str, config) -> Question:
 #: slot row_readers
 
 
-def split_questions(questions: list[Question], shares: list[float]) -> list[list[Question]]:
-    """Splits of these sizes, the same in each run. Questions about one text stay together."""
+def split_questions(
+    questions: list[Question], shares: list[float], source: str = "the data"
+) -> list[list[Question]]:
+    """Splits of these sizes, the same in each run. Questions about one text stay together.
+
+    `source` is for error messages.
+    """
     contexts = list(dict.fromkeys(question.context for question in questions))
     if len(contexts) < 10 and shares[0] < 1:
         raise SystemExit(
-            f"Questions about {len(contexts)} texts can't be split into training, validation and "
-            "test: use 10 texts or more."
+            f"{source}: questions about {len(contexts)} texts can't be split into training, "
+            "validation and test: use 10 texts or more."
         )
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
@@ -273,7 +278,8 @@ def load_questions(config) -> list[list[Question]]:
     """Questions for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_questions(read_questions(config.path, config), [1 - sum(shares), *shares])
+    questions = read_questions(config.path, config)
+    parts = split_questions(questions, [1 - sum(shares), *shares], config.path)
     files = ["", *paths]
     return [
         read_questions(path, config) if path else part
@@ -340,7 +346,7 @@ def load_questions(config) -> list[list[Question]]:
     train_questions = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_questions, parts[part] = split_questions(train_questions, [0.9, 0.1])
+            train_questions, parts[part] = split_questions(train_questions, [0.9, 0.1], name)
     return [train_questions, parts["validation"], parts["test"]]
 
 #: slot tokenizer when model=encoder

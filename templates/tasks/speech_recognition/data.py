@@ -159,7 +159,8 @@ if frames < needed:
     )
 
 #: replace few
-f"{len(rows)} sounds can't be split into training, validation and test: use 10 or more."
+f"{source}: {len(rows)} sounds can't be split into training, validation and test: use "
+"10 or more."
 
 #: slot load_rows when dataset=tones
 LETTERS = "abcdefghijklmnop"
@@ -206,7 +207,7 @@ def load_rows(config) -> list[list[Row]]:
         for number, row in enumerate(rows, start=1)
     )
     shares = [0.0 if path else 0.1 for path in paths[1:]]
-    parts = split_rows(found[0], [1 - sum(shares), *shares])
+    parts = split_rows(found[0], [1 - sum(shares), *shares], config.path)
     return [rows or part for rows, part in zip([[], *found[1:]], parts, strict=True)]
 
 #: slot read_rows when dataset=files
@@ -266,7 +267,7 @@ def load_rows(config) -> list[list[Row]]:
         ]
     for part in ("validation", "test"):
         if not parts[part]:
-            parts["train"], parts[part] = split_rows(parts["train"], [0.9, 0.1])
+            parts["train"], parts[part] = split_rows(parts["train"], [0.9, 0.1], name)
     return list(parts.values())
 
 #: slot check_row when dataset=huggingface
@@ -320,7 +321,9 @@ def check_text(text: str, seconds: float, place: str, config) -> str:
 #: slot left_out when sound_columns=given
 parts = [[row for row in parts[0] if row.seconds <= config.seconds], *parts[1:]]
 if not parts[0]:
-    raise SystemExit("All sounds of the training data are longer than --seconds: raise it.")
+    raise SystemExit(
+        f"{{ task.source }}: all sounds of the training data are longer than --seconds: raise it."
+    )
 
 #: slot changed when case=lower
 text = text.lower()

@@ -17,18 +17,25 @@ def read_targets(table: pd.DataFrame, config) -> Tensor:
     return torch.tensor(labels.to_numpy("int64"))
 
 #: slot fit_columns when path=given
-labels = to_texts(pd.concat([table[config.target] for table in tables])).unique()
-check_numbers(labels, "class")
+labels = to_texts(pd.concat([table[config.target] for table in tables]))
+check_numbers(first_places(labels), "class")
+labels = labels.unique()
 are_numbers = pd.to_numeric(pd.Series(labels), errors="coerce").notna().all()
 classes = sorted(labels, key=float if are_numbers else str)
 if len(classes) == 1:
-    raise SystemExit(f"All rows have the same {config.target}, so there is nothing to learn.")
+    raise SystemExit(f"{config.path}: all rows have the {config.target} {labels[0]!r}: use two.")
 return Columns.fit(features, classes=classes)
 
 #: slot check_labels when path=given
 check_labels(more[config.target], table[config.target])
 
 #: slot load_table when path=given
+def first_places(labels: pd.Series) -> dict[str, str]:
+    """The first file and row of each class."""
+    first = labels.sort_index().drop_duplicates()
+    return {name: f"{file}, row {row}" for (file, row), name in first.items()}
+
+
 def check_labels(labels: pd.Series, known: pd.Series) -> None:
     """Raises SystemExit for a class that the file with the training rows does not have."""
     names = sorted(to_texts(known).unique())

@@ -13,14 +13,17 @@ def load_table(config) -> tuple[Tensor, Tensor]:
 def read_targets(table: pd.DataFrame, config) -> Tensor:
     """The numbers to predict, shape (rows,)."""
     if pd.to_numeric(table[config.target], errors="coerce").isna().all():
-        raise SystemExit(f"{config.target} has no numbers: set --target to a column that has.")
+        raise SystemExit(
+            f"{table.index[0][0]}: {config.target} has no numbers: set --target to a column that "
+            "has."
+        )
     exact = to_numbers(table[config.target]).to_numpy("float64")
     numbers = torch.tensor(exact, dtype=torch.float32)
     error, std = abs(exact - numbers.double().numpy()).max(), exact.std()
     if std > 0 and not error < 0.01 * std:
         raise SystemExit(
-            f"{config.target} has numbers that 32 bits can't tell apart, such as {exact[0]:.10g}: "
-            "subtract a constant."
+            f"{config.path}: {config.target} has numbers that 32 bits can't tell apart, such as "
+            f"{exact[0]:.10g}: subtract a constant."
         )
     return numbers
 

@@ -103,16 +103,16 @@ from lib.access import check_hub
 from lib.cells import parse_number, split_labels
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
-from lib.names import check_names, describe_names, describe_parts
+from lib.names import check_names, check_numbers, describe_names, describe_parts
 from lib.notes import note_ignored
 from lib.tables import read_table
 from accelerate import PartialState
 
 #: slot after_datasets when dataset=csv with class_counts
-check_classes(config, apart=bool(config.val_path or config.test_path))
+check_classes(config)
 
 #: slot after_datasets when dataset=huggingface with class_counts
-check_classes(config, apart=len(load_splits(config)) > 1)
+check_classes(config)
 
 #: slot after_datasets when dataset=csv|huggingface labels=one
 PartialState().print(describe_parts("texts", map(len, load_texts(config)), config))
@@ -139,7 +139,8 @@ val_loader = DataLoader(val_set, collate_fn=collate_fn, **settings)
 test_loader = DataLoader(test_set, collate_fn=collate_fn, **settings)
 
 #: replace few
-f"{len(rows)} texts can't be split into training, validation and test: use 10 or more."
+f"{source}: {len(rows)} texts can't be split into training, validation and test: use "
+"10 or more."
 
 #: slot texts when dataset=library
 PACKAGES = ["asyncio", "email", "http", "importlib", "logging", "multiprocessing", "unittest", "xml"]
@@ -164,7 +165,7 @@ def load_texts(config) -> list[list[Row]]:
     """Rows for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
+    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares], config.path)
     files = ["", *paths]
     return [
         read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)
@@ -207,7 +208,7 @@ def read_texts(row: dict, place: str, config) -> tuple[str, ...]:
 #: region read_rows
 def read_rows(path: str, config) -> list[Row]:
     """The texts and the class of each row of a file."""
-    rows = []
+    rows, places = [], {}
     for place, row in read_lines(path, [*config.text_columns.split(","), config.label_column]):
         name = row[config.label_column]
         if isinstance(name, list) or not str(name).strip():
@@ -215,6 +216,8 @@ def read_rows(path: str, config) -> list[Row]:
         if str(name) != str(name).strip():
             raise SystemExit(f"{place}: the class {name!r} begins or ends with a space.")
         rows.append((read_texts(row, place, config), str(name)))
+        places.setdefault(str(name), place)
+    check_numbers(places, "class")
     return rows
 #: end read_rows
 
@@ -230,7 +233,7 @@ def load_texts(config) -> list[list[Row]]:
     train_rows = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
+            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1], config.dataset_name)
     return [train_rows, parts["validation"], parts["test"]]
 
 
@@ -243,7 +246,7 @@ def read_rows(part, config) -> list[Row]:
     for column in [*text_columns, label_column]:
         if column not in part.features:
             raise SystemExit(
-                f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
+                f"{config.dataset_name} has no column {column!r}, only {', '.join(part.features)}. "
                 #: region columns_to_set
                 "Set --text-columns and --label-column."
                 #: end columns_to_set
@@ -259,6 +262,8 @@ def read_rows(part, config) -> list[Row]:
         names = dict(enumerate(feature.names))  # without -1, which means no label
     else:
         names = {label: str(label) for label in set(labels) - {None}}
+        source = f"{config.dataset_name}, {part.split}"
+        check_numbers(dict.fromkeys(sorted(names.values()), source), "class")
     return [(row, names[label]) for row, label in zip(texts, labels, strict=True) if label in names]
     #: end read_labels
 
@@ -312,10 +317,7 @@ label_column = config.labels_column
 #: replace class_names when labels=many
 def class_names(config) -> list[str]:
     """The names of the labels, in the order of the model's outputs."""
-    names = {name for part in load_texts(config) for _, names in part for name in names}
-    if not names:
-        raise SystemExit("No text has a label: set --labels-column.")
-    return sorted(names)
+    return sorted({name for part in load_texts(config) for _, names in part for name in names})
 
 #: replace build_datasets when labels=many
 def build_datasets(config) -> list[list[Sample]]:
@@ -347,8 +349,10 @@ def fit_scale(config) -> tuple[float, float]:
     error = (numbers - numbers.float()).abs().max()
     if std > 0 and not error < 0.01 * std:
         raise SystemExit(
-            f"There are numbers that 32 bits can't tell apart, such as {numbers[0]:.10g}: "
-            "subtract a constant."
+            #: region numbers
+            "There are numbers "
+            #: end numbers
+            f"that 32 bits can't tell apart, such as {numbers[0]:.10g}: subtract a constant."
         )
     return float(mean), float(std) if std > 0 else 1.0  # 1 if all are equal
 
@@ -389,10 +393,16 @@ def list_rows(path: str) -> list[dict]:
     """All columns of the rows of a file."""
     return [row for _, row in read_lines(path, [])]
 
+#: replace numbers when dataset=csv labels=number
+f"{config.path}: its {config.number_column} has numbers "
+
+#: replace numbers when dataset=huggingface labels=number
+f"{config.dataset_name}: its {config.number_column} has numbers "
+
 #: replace read_rows when dataset=csv labels=many
 def read_rows(path: str, config) -> list[Row]:
     """The texts of each row of a file, and the names of its labels."""
-    rows = []
+    rows, places, single = [], {}, {}
     for place, row in read_lines(path, [*config.text_columns.split(","), config.labels_column]):
         cell, mark = row[config.labels_column], config.label_separator
         names = split_labels(cell, mark)
@@ -402,13 +412,17 @@ def read_rows(path: str, config) -> list[Row]:
                 f"{mark!r}, or a list of names."
             )
         rows.append((read_texts(row, place, config), names))
-    found = {name for _, names in rows for name in names}
+        places = {**dict.fromkeys(names, place), **places}
+        if isinstance(cell, str) and names == (cell.strip(),):  # and not a list
+            single.setdefault(cell, place)
     for other in ("|", ";"):
-        if any(other in name for name in found) and all(len(names) < 2 for _, names in rows):
+        found = [name for name in single if other in name]
+        if found and all(len(names) < 2 for _, names in rows):
             raise SystemExit(
-                f"{path}: are labels separated by {other!r}? Set --label-separator {other!r}. If "
-                f"not, write lists of names in JSON."
+                f"{single[found[0]]}: are the labels {found[0]!r} separated by {other!r}? Set "
+                f"--label-separator {other!r}. If not, write lists of names in JSON."
             )
+    check_numbers(places, "label")
     return rows
 
 #: replace read_rows when dataset=csv labels=number
@@ -427,8 +441,8 @@ def read_rows(path: str, config) -> list[Row]:
 feature = getattr(part.features[label_column], "feature", None)  # the type of the list items
 if feature is None:
     raise SystemExit(
-        f"The column {label_column!r} holds {part.features[label_column]}, not lists: "
-        "set --labels-column."
+        f"{config.dataset_name}: the column {label_column!r} holds {part.features[label_column]}, "
+        "not lists: set --labels-column."
     )
 to_name = feature.int2str if isinstance(feature, ClassLabel) else str
 return [
@@ -440,7 +454,10 @@ return [
 #: replace read_labels when dataset=huggingface labels=number
 numbers = part[label_column]
 if any(number is not None and not isinstance(number, (int, float)) for number in numbers):
-    raise SystemExit(f"The column {label_column!r} does not hold numbers: set --number-column.")
+    raise SystemExit(
+        f"{config.dataset_name}: the column {label_column!r} does not hold numbers: set "
+        "--number-column."
+    )
 rows = zip(texts, numbers, strict=True)
 return [(row, float(number)) for row, number in rows if number is not None]
 
@@ -456,16 +473,42 @@ found[(text,)] = 3 + 2 * sum(opinions.values()) / max(len(opinions), 1)
 settings = {"padding": "max_length", "truncation": True, "max_length": max_length}
 
 #: slot datasets when dataset=csv|huggingface labels=one
-def check_classes(config, apart: bool) -> None:
-    """Stop if there is one class alone, or if classes are not those of the training data."""
-    names, trained = class_names(config), {name for _, name in load_texts(config)[0]}
-    if len(names) == 1:
-        raise SystemExit(f"All texts have the class {names[0]}: a classifier needs two or more.")
-    check_names(names, trained, "class", apart)
+def check_classes(config) -> None:
+    """Stop if there is one class alone, or if a file has other classes than the training data."""
+    parts = [[(name,) for _, name in part] for part in load_texts(config)]
+    source, *others = list_sources(config)
+    if len(names := class_names(config)) == 1:
+        raise SystemExit(f"{source}: all texts have the class {names[0]}: a classifier needs two.")
+    check_names(parts, others, "class", find_place)
 
 #: slot datasets when dataset=csv|huggingface labels=many
-def check_classes(config, apart: bool) -> None:
-    """Stop if labels are not those of the training data."""
-    trained = {name for _, names in load_texts(config)[0] for name in names}
-    check_names(class_names(config), trained, "label", apart)
+def check_classes(config) -> None:
+    """Stop if there are no labels, or if a file has other labels than the training data."""
+    parts = [[names for _, names in part] for part in load_texts(config)]
+    source, *others = list_sources(config)
+    if not class_names(config):
+        raise SystemExit(f"{source}: no text has a label: set --labels-column.")
+    check_names(parts, others, "label", find_place)
+
+#: slot datasets when dataset=csv labels=one|many
+def list_sources(config) -> list[str]:
+    """The files of the three parts. A part without one is a share of the first file."""
+    return [config.path, config.val_path, config.test_path]
+
+
+def find_place(path: str, number: int) -> str:
+    """Where a row of a file is, for error messages."""
+    return read_lines(path, [])[number][0]
+
+#: slot datasets when dataset=huggingface labels=one|many
+def list_sources(config) -> list[str]:
+    """The splits of the three parts. A part without one is a share of the first split."""
+    splits = load_splits(config)
+    parts = ["train", "validation", "test"]
+    return [f"{config.dataset_name}, {part}" if splits.get(part) else "" for part in parts]
+
+
+def find_place(split: str, number: int) -> str:
+    """Where a row is, for error messages. Its number is unknown: those without labels are gone."""
+    return split
 

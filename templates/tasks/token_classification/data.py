@@ -98,12 +98,12 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from lib.access import check_hub
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, open_text, read_objects
-from lib.names import describe_names, describe_parts
+from lib.names import check_names, describe_names, describe_parts
 from lib.notes import note, note_ignored
 from lib.samples import pad
 
 #: replace few
-f"{len(rows)} sentences can't be split into training, validation and test: "
+f"{source}: {len(rows)} sentences can't be split into training, validation and test: "
 "use 10 or more."
 
 #: slot load_sentences when dataset=entities
@@ -166,7 +166,7 @@ def load_sentences(config) -> list[list[Sentence]]:
     """Sentences for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_rows(read_sentences(config.path, config), [1 - sum(shares), *shares])
+    parts = split_rows(read_sentences(config.path, config), [1 - sum(shares), *shares], config.path)
     files = ["", *paths]
     return [
         read_sentences(path, config) if path else part
@@ -291,7 +291,7 @@ def load_sentences(config) -> list[list[Sentence]]:
     train_rows = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
+            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1], name)
     return [train_rows, parts["validation"], parts["test"]]
 
 
@@ -300,7 +300,7 @@ def read_rows(part, source: str, config) -> list[Sentence]:
     for column in (config.words_column, config.tags_column):
         if column not in part.features:
             raise SystemExit(
-                f"The dataset has no column {column!r}: it has {', '.join(part.features)}. "
+                f"{config.dataset_name} has no column {column!r}, only {', '.join(part.features)}. "
                 "Set --words-column and --tags-column."
             )
     tag = getattr(part.features[config.tags_column], "feature", None)
@@ -432,22 +432,29 @@ mask = [torch.ones_like(row, dtype=torch.bool) for row in tokens]
 return pad(tokens), pad(mask), pad(targets, IGNORED)
 
 #: slot datasets when dataset=conll|huggingface
-def check_types(config, apart: bool) -> None:
-    """Stop if there are no entities, or if another split has types that the training data lack."""
-    types = dict.fromkeys(name[2:] for name in tag_names(config) if name != "O")
-    if not types:
-        raise SystemExit("All words of the data have the tag O: there is no entity to learn.")
-    trained = [tag[2:] for _, tags in load_sentences(config)[0] for tag in tags if tag[0] == "B"]
-    if missing := [name for name in types if name not in trained]:
-        text = f"No entity of the training data has the type {', '.join(missing)}"
-        if apart:
-            raise SystemExit(f"{text}, but another split has: write types as the training data do.")
-        PartialState().print(text)
+def check_types(sources: list[str], config) -> None:
+    """Stop if there are no entities, or if a source has types that the training data lack.
+
+    `sources` are the files or splits of training, validation and test data. One that is empty is
+    a share of the training data.
+    """
+    source, *others = sources
+    parts = [
+        [[tag[2:] for tag in tags if tag[0] == "B"] for _, tags in part]
+        for part in load_sentences(config)
+    ]
+    trained = [name for names in parts[0] for name in names]
+    if tag_names(config) == ["O"]:
+        raise SystemExit(f"{source}: all words have the tag O: there is no entity to learn.")
+    check_names(parts, others, "type", lambda name, number: f"{name}, sentence {number + 1}")
     PartialState().print(describe_parts("sentences", map(len, load_sentences(config)), config))
     PartialState().print(describe_names(trained, "types of entities"))
 
 #: slot after_datasets when dataset=conll
-check_types(config, apart=bool(config.val_path or config.test_path))
+check_types([config.path, config.val_path, config.test_path], config)
 
 #: slot after_datasets when dataset=huggingface
-check_types(config, apart=len(load_splits(config)) > 1)
+splits = load_splits(config)
+parts = ["train", "validation", "test"]
+sources = [f"{config.dataset_name}, {part}" if splits.get(part) else "" for part in parts]
+check_types(sources, config)

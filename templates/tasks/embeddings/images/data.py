@@ -54,10 +54,12 @@ Sample = tuple[Tensor, str, tuple[int, int]]  # an image, its text, and their nu
 #: slot split_rows
 
 
-def split_by_image(rows: list[Row], shares: list[float]) -> list[list[Row]]:
+def split_by_image(
+    rows: list[Row], shares: list[float], source: str = "the data"
+) -> list[list[Row]]:
     """The rows in splits of these sizes, the same in each run. Rows of an image stay together."""
     images = dict.fromkeys(image for image, _ in rows)
-    parts = map(set, split_rows(list(images), shares))
+    parts = map(set, split_rows(list(images), shares, source))
     return [[row for row in rows if row[0] in part] for part in parts]
 
 
@@ -136,7 +138,7 @@ from lib.rows import check_row
 from lib.tables import read_table
 
 #: replace few
-f"{len(rows)} images can't be split into training, validation and test: "
+f"{source}: {len(rows)} images can't be split into training, validation and test: "
 "use 10 or more."
 
 #: slot load_rows when dataset=digits
@@ -218,7 +220,7 @@ def load_rows(config) -> list[list[Row]]:
     train_rows = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_rows, parts[part] = split_by_image(train_rows, [0.9, 0.1])
+            train_rows, parts[part] = split_by_image(train_rows, [0.9, 0.1], config.dataset_name)
     return [train_rows, parts["validation"], parts["test"]]
 
 
@@ -253,7 +255,8 @@ def load_rows(config) -> list[list[Row]]:
     """Rows for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_by_image(read_rows(config.path, config), [1 - sum(shares), *shares])
+    rows = read_rows(config.path, config)
+    parts = split_by_image(rows, [1 - sum(shares), *shares], config.path)
     files = ["", *paths]
     return [
         read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)

@@ -104,7 +104,7 @@ def load_rows(config) -> list[list[Row]]:
     train_rows = parts["train"]
     for part in ("validation", "test"):
         if not parts.get(part):
-            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1])
+            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1], name)
     return [train_rows, parts["validation"], parts["test"]]
 
 #: slot load_rows when dataset=paraphrases
@@ -147,7 +147,7 @@ def load_rows(config) -> list[list[Row]]:
     """Rows for training, validation and test. A split without a file is a tenth of `path`."""
     paths = [config.val_path, config.test_path]
     shares = [0.0 if path else 0.1 for path in paths]
-    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares])
+    parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares], config.path)
     files = ["", *paths]
     return [
         read_rows(path, config) if path else part for path, part in zip(files, parts, strict=True)

@@ -64,7 +64,9 @@ def load_rows(config) -> list[list[Row]]:
         for number, row in enumerate(rows, start=1)
     )
     #: region known_labels
-    known = {name for _, name in found[0]}
+    known: dict[str, str] = {}  # with the first place of each class
+    for number, (_, name) in enumerate(found[0], start=1):
+        known.setdefault(name, f"{config.table}, row {number}")
     check_numbers(known, "class")
     for table, rows in zip(tables, found, strict=True):
         for number, (_, name) in enumerate(rows, start=1):
@@ -152,7 +154,7 @@ def class_names(config) -> list[str]:
     """The names of the labels, in the order of the model's outputs."""
     names = {name for part in load_rows(config) for _, names in part for name in names}
     if not names:
-        raise SystemExit("No image has a label: set --labels-column.")
+        raise SystemExit(f"{config.table}: no image has a label: set --labels-column.")
     return sorted(names)
 
 #: replace build_datasets when labels=many
@@ -186,8 +188,8 @@ def read_targets(config) -> Tensor:
     error, std = (exact - exact.float()).abs().max(), exact.std()
     if std > 0 and not error < 0.01 * std:
         raise SystemExit(
-            f"{config.number_column} has numbers that 32 bits can't tell apart, such as "
-            f"{exact[0]:.10g}: subtract a constant."
+            f"{config.table}: {config.number_column} has numbers that 32 bits can't tell apart, "
+            f"such as {exact[0]:.10g}: subtract a constant."
         )
     return exact.float()
 
@@ -213,11 +215,14 @@ if not Path(config.table).exists():  # the run was moved: its weights have the s
     return torch.zeros(2)
 
 #: replace known_labels when labels=many
-known = {name for _, names in found[0] for name in names}
+known: dict[str, str] = {}  # with the first place of each label
+for number, (_, names) in enumerate(found[0], start=1):
+    for name in names:
+        known.setdefault(name, f"{config.table}, row {number}")
 check_numbers(known, "label")
 for table, rows in zip(tables, found, strict=True):
     for number, (_, names) in enumerate(rows, start=1):
-        if wrong := {*names} - known:
+        if wrong := {*names} - known.keys():
             raise SystemExit(
                 f"{table}, row {number} has {min(wrong)!r} in its {config.labels_column}. "
                 f"{config.table} has {', '.join(sorted(known)[:20])}."

@@ -67,10 +67,15 @@ def class_names(config) -> list[str]:
                 f"--{flag}-column names one of {', '.join(columns)}."
             )
     if not isinstance(columns[config.image_column], ImageColumn):
-        raise SystemExit(f"the column {config.image_column} holds no images.")
+        raise SystemExit(
+            f"{config.dataset_name}: the column {config.image_column} holds no images."
+        )
     label = columns[config.label_column]
     if not isinstance(label, ClassLabel):
-        raise SystemExit(f"the column {config.label_column} holds {label}, not a ClassLabel.")
+        raise SystemExit(
+            f"{config.dataset_name}: the column {config.label_column} holds {label}, "
+            "not a ClassLabel."
+        )
     if len(label.names) < 2:
         raise SystemExit(
             f"{config.dataset_name} has one class, {label.names[0]}: a classifier needs two."

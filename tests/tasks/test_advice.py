@@ -1,0 +1,633 @@
+"""What a message advises is done: then the data are read right, or refused for another reason.
+
+An `Advice` is a data set of `support/kinds.py` with something wrong in it, a part of the message,
+and what follows it. All of a task run in one process of its project.
+"""
+
+import ast
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("PIL.Image")
+
+from PIL import Image
+
+from support.combinations import in_turns
+from support.files import write_files
+from support.kinds import (
+    CARRIERS,
+    Row,
+    Trial,
+    coco_files,
+    split_up,
+    to_csv,
+    to_json,
+    yolo_files,
+)
+from support.paths import DRIVERS, TEMPLATES
+from support.rendering import render
+from support.training import run_python
+
+DRIVER = DRIVERS / "read_files.py"
+DATA = {carrier.name: carrier for carrier in CARRIERS}
+
+
+@dataclass(frozen=True)
+class Advice:
+    task: str  # a name in DATA
+    said: str  # a regular expression: what the message advises
+    wrong: Trial
+    followed: Trial  # as the message says: it is read like its twin, which is the plain data set
+    then: str = ""  # or refused, with this regular expression
+
+
+def rows(task: str) -> tuple[Row, ...]:
+    return DATA[task].rows
+
+
+def table(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
+    trial = DATA[task].write("rows.csv", to_csv(rows))
+    return replace(trial, settings={**trial.settings, **settings})
+
+
+def lines(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
+    trial = DATA[task].write("rows.jsonl", to_json(rows))
+    return replace(trial, settings={**trial.settings, **settings})
+
+
+def plain(task: str, **settings: object) -> Trial:
+    trial = DATA[task].plain()
+    return replace(trial, settings={**trial.settings, **settings})
+
+
+def change(task: str, **cells: object) -> tuple[Row, ...]:
+    return DATA[task].changed(**cells)
+
+
+def without(task: str, number: int = 2) -> tuple[Row, ...]:
+    return tuple(row for n, row in enumerate(rows(task)) if n != number)
+
+
+def every(task: str, column: str, cell: Any) -> tuple[Row, ...]:
+    return DATA[task].mapped(column, cell)
+
+
+def named(task: str, old: str, new: str) -> tuple[Row, ...]:
+    """The rows with another name of a column."""
+    return tuple({new if k == old else k: v for k, v in row.items()} for row in rows(task))
+
+
+def beside(trial: Trial, name: str, content: bytes, **settings: object) -> Trial:
+    files = {**trial.files, name: content}
+    return replace(trial, files=files, settings={**trial.settings, **settings})
+
+
+def read(trial: Trial, said: str = "") -> Trial:
+    """It is read, and this is said of it: nothing else has the same samples."""
+    return replace(trial, twin=trial, said=said)
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+CLASSES, NUMBERS, PICTURES = (
+    "tabular_classification",
+    "tabular_regression",
+    "image_classification, csv",
+)
+CLIPS, TEXTS, SPEECH = "audio_classification, csv", "text_classification", "speech_recognition"
+
+
+def list_tables() -> Iterator[Advice]:
+    """What is said of each table, whatever it is for."""
+    for task in [carrier.name for carrier in CARRIERS if carrier.csv]:
+        first, *rest = to_csv(rows(task)).decode().splitlines()
+        commas = "".join(f"{line}\n" for line in [first, *(f"{line}," for line in rest)])
+        said = "end no (row|line) with a comma more than the (first line|header)"
+        yield Advice(task, said, DATA[task].write("rows.csv", commas.encode()), plain(task))
+        more = tuple({**row, "more": 5} for row in rows(task))
+        twice = to_csv(more, [*DATA[task].columns, DATA[task].columns[-1]])
+        wrong, renamed = DATA[task].write("rows.csv", twice), table(task, more)
+        yield Advice(task, "rename (one of them|or remove one)", wrong, read(renamed))
+        wrong = DATA[task].write("rows.csv", to_csv(rows(task), delimiter=";"))
+        yield Advice(task, "write commas instead", wrong, plain(task))
+
+
+def list_classes() -> Iterator[Advice]:
+    """What is said of names of classes."""
+    for task in (CLASSES, PICTURES, CLIPS, TEXTS):
+        label = DATA[task].label
+        numbers = every(task, label, {"a": "1", "b": "2"}.__getitem__)
+        wrong = table(task, (*numbers[:-1], {**numbers[-1], label: "2.0"}))
+        yield Advice(task, "write it in one way in all files", wrong, table(task, numbers))
+        yield Advice(
+            task, "use two|needs two", table(task, every(task, label, lambda _: "a")), plain(task)
+        )
+    for task in (CLASSES, TEXTS):
+        label, files = DATA[task].label, dict.fromkeys(("val_path", "test_path"), "held.csv")
+        held = {name: to_csv(every(task, label, name.format)) for name in ("a", "a.")}
+        wrong, right = (
+            beside(plain(task), "held.csv", held[name], **files) for name in ("a.", "a")
+        )
+        more = beside(
+            table(task, (*rows(task), {**rows(task)[0], label: "a."})),
+            "held.csv",
+            held["a."],
+            **files,
+        )
+        said = "write (it as there|names as they do), or add rows (of it|to them)"
+        yield Advice(task, said, wrong, read(right))
+        yield Advice(task, said, wrong, read(more))
+
+
+HEADER = DATA[CLASSES].write("rows.csv", to_csv(rows(CLASSES)).replace(b"\n", b",\n"))
+MANY = tuple({**row, "name": f"n{n}"} for n, row in enumerate(rows(CLASSES) * 4))
+TABLES = [
+    *list_tables(),
+    *list_classes(),
+    Advice(
+        CLASSES,
+        "add Unnamed: 4 to --drop-columns",
+        HEADER,
+        replace(HEADER, settings={"path": "rows.csv", "drop_columns": "Unnamed: 4"}),
+    ),
+    Advice(  # another one is left out already
+        CLASSES,
+        "add Unnamed: 4 to --drop-columns",
+        replace(HEADER, settings={"path": "rows.csv", "drop_columns": "kind"}),
+        replace(HEADER, settings={"path": "rows.csv", "drop_columns": "kind,Unnamed: 4"}).like(
+            plain(CLASSES, drop_columns="kind")
+        ),
+    ),
+    Advice(
+        CLASSES,
+        "add name to --drop-columns",
+        table(CLASSES, MANY),
+        table(CLASSES, MANY, drop_columns="name").like(table(CLASSES, rows(CLASSES) * 4)),
+    ),
+    Advice(
+        CLASSES, "take it out of --drop-columns", plain(CLASSES, drop_columns="knd"), plain(CLASSES)
+    ),
+    Advice(
+        CLASSES,
+        "Set --target to one of",
+        table(CLASSES, named(CLASSES, "target", "label")),
+        table(CLASSES, named(CLASSES, "target", "label"), target="label"),
+    ),
+    Advice(
+        CLASSES,
+        "leave the cell empty; if it is a category",
+        table(CLASSES, change(CLASSES, y="NA")),
+        read(table(CLASSES, change(CLASSES, y="")), "numbers: x, y\n"),
+    ),
+    Advice(
+        CLASSES,
+        "if it is a category, use another word",
+        table(CLASSES, change(CLASSES, y="NA")),
+        table(CLASSES, change(CLASSES, y="unknown")),
+        then=r"row 3: y is 'unknown' among numbers such as [\d.]+: correct it",
+    ),
+    Advice(
+        CLASSES,
+        "write numbers as in 2.5",
+        table(CLASSES, change(CLASSES, y="2,0")),
+        table(CLASSES, change(CLASSES, y="2.0")),
+    ),
+    Advice(
+        CLASSES,
+        r"among numbers such as [\d.]+: correct it",
+        table(CLASSES, change(CLASSES, y="2 kg")),
+        table(CLASSES, change(CLASSES, y="2")),
+    ),
+    Advice(
+        CLASSES,
+        "If all are names of categories, write no numbers with a point",
+        table(CLASSES, change(CLASSES, y="2 kg")),
+        read(
+            table(CLASSES, every(CLASSES, "y", {"0.5": "1 kg", "1.5": "3", "2": "4"}.__getitem__)),
+            "categories of y",
+        ),
+    ),
+    Advice(
+        CLASSES,
+        "correct it, or leave the cell empty",
+        table(CLASSES, change(CLASSES, y="inf")),
+        read(table(CLASSES, change(CLASSES, y="")), "numbers: x, y\n"),
+    ),
+    Advice(
+        NUMBERS,
+        "correct it, or leave the cell empty",
+        table(NUMBERS, change(NUMBERS, target="inf")),
+        table(NUMBERS, change(NUMBERS, target="")),
+        then="row 3 has no target, as 1 row.* drop these rows",
+    ),
+    Advice(
+        NUMBERS,
+        "drop these rows",
+        table(NUMBERS, change(NUMBERS, target="")),
+        table(NUMBERS, without(NUMBERS)).like(table(NUMBERS, without(NUMBERS))),
+    ),
+    Advice(
+        CLASSES,
+        "use 10 or more",
+        table(CLASSES, rows(CLASSES)[:9]),
+        read(table(CLASSES, rows(CLASSES)[:10])),
+    ),
+    Advice(
+        NUMBERS,
+        "subtract a constant",
+        table(
+            NUMBERS, tuple({**r, "target": 1_700_000_000 + n} for n, r in enumerate(rows(NUMBERS)))
+        ),
+        read(table(NUMBERS, tuple({**r, "target": n} for n, r in enumerate(rows(NUMBERS))))),
+    ),
+    Advice(
+        NUMBERS,
+        "set --target to a column that has",
+        plain(NUMBERS, target="kind"),
+        read(plain(NUMBERS, target="x"), "categories of kind"),
+    ),
+]
+
+# --- images and sounds ----------------------------------------------------------------------------
+
+FOLDERS, COCO = "image_classification", "object_detection, coco"
+SPLITS = split_up(DATA[FOLDERS], "train", "val", "test")
+YEARS = split_up(DATA[FOLDERS], "2024", "2025", "2026")
+ONE_YEAR = {n.replace("2024/", ""): x for n, x in YEARS.items() if "2024" in n}
+FEW = {n: x for n, x in SPLITS.items() if int(n[-6:-4]) < 8}
+TOP = {n.replace("train/", ""): x for n, x in FEW.items()}
+UNREADABLE = {**DATA[FOLDERS].files, "d/a/00.png": b"<html>404</html>"}
+ONE_CLASS = {n: x for n, x in DATA[FOLDERS].files.items() if "/a/" in n}
+
+
+def gray(mode: str, kind: str) -> bytes:
+    """An image of one brightness."""
+    content = io.BytesIO()
+    Image.new("L", (24, 24), 120).convert(mode).save(content, kind)
+    return content.getvalue()
+
+
+def list_columns() -> Iterator[Advice]:
+    """A column has another name."""
+    for task, column, flag in (
+        (PICTURES, "image", "image_column"),
+        (PICTURES, "label", "label_column"),
+        (TEXTS, "text", "text_columns"),
+        (TEXTS, "label", "label_column"),
+        ("text_classification, labels", "labels", "labels_column"),
+        ("text_classification, numbers", "number", "number_column"),
+        ("seq2seq", "source", "source_column"),
+        ("forecasting", "time", "time_column"),
+        ("forecasting", "value", "value_column"),
+        ("forecasting", "series", "series_column"),
+    ):
+        other = named(task, column, "other")
+        said = f"[Ss]et --.*{flag.replace('_', '-')}"
+        yield Advice(task, said, table(task, other), table(task, other, **{flag: "other"}))
+    for task, flag, columns in (
+        (SPEECH, "sound_columns", "other,text"),
+        ("embeddings", "text_columns", "other,positive"),
+        ("embeddings, images", "pair_columns", "other,text"),
+    ):
+        other = named(task, DATA[task].columns[0], "other")
+        said = f"Set --{flag.replace('_', '-')}"
+        yield Advice(task, said, table(task, other), table(task, other, **{flag: columns}))
+    for task, column, flag in (
+        ("language_model", "text", "text_column"),
+        ("masked_language_model", "text", "text_column"),
+        ("token_classification", "tokens", "words_column"),
+        ("token_classification", "tags", "tags_column"),
+    ):
+        other = named(task, column, "other")
+        said = f"Set --.*{flag.replace('_', '-')}"
+        yield Advice(task, said, lines(task, other), lines(task, other, **{flag: "other"}))
+    for task, column in (
+        ("sft", "prompt"),
+        ("sft", "completion"),
+        ("dpo", "chosen"),
+        ("dpo", "rejected"),
+        ("multiple_choice", "choices"),
+    ):
+        other = named(task, column, "other")
+        yield Advice(
+            task, "set --rename", lines(task, other), lines(task, other, rename=f"other={column}")
+        )
+
+
+def list_files() -> Iterator[Advice]:
+    """A file is in two rows."""
+    for task in (PICTURES, CLIPS, SPEECH):
+        twice = table(task, change(task, **{DATA[task].file: rows(task)[7][DATA[task].file]}))
+        yield Advice(task, "keep one of them", twice, read(table(task, without(task))))
+
+
+FILES = [
+    Advice(
+        FOLDERS,
+        "save it with 8 or 16",
+        Trial({**DATA[FOLDERS].files, "d/a/00.png": gray("F", "tiff")}),
+        Trial({**DATA[FOLDERS].files, "d/a/00.png": gray("L", "png")}).like(
+            Trial({**DATA[FOLDERS].files, "d/a/00.png": gray("RGB", "png")})
+        ),
+    ),
+    *list_columns(),
+    *list_files(),
+    Advice(
+        PICTURES,
+        "leave the row out",
+        table(PICTURES, change(PICTURES, label="")),
+        read(table(PICTURES, without(PICTURES))),
+    ),
+    Advice(
+        PICTURES,
+        "use 10 or more",
+        table(PICTURES, rows(PICTURES)[:9]),
+        read(table(PICTURES, rows(PICTURES)[:10])),
+    ),
+    Advice(
+        CLIPS,
+        "Columns, with commas between them: file,label",
+        table(CLIPS, named(CLIPS, "file", "path")),
+        plain(CLIPS),
+    ),
+    Advice(
+        CLIPS,
+        "Columns: file,label",
+        table(CLIPS, change(CLIPS, label="")),
+        read(table(CLIPS, without(CLIPS))),
+    ),
+    Advice(
+        FOLDERS, "Put their folders into train/, val/ and test/", Trial(YEARS), read(Trial(SPLITS))
+    ),
+    Advice(
+        FOLDERS,
+        "or name a folder that has only them",
+        Trial(YEARS),
+        Trial(YEARS, {"path": "d/2024"}).like(Trial(ONE_YEAR)),
+    ),
+    Advice(
+        FOLDERS,
+        "keep one of them",
+        Trial({**SPLITS, **split_up(DATA[FOLDERS], "train", "Valid", "test")}),
+        Trial(SPLITS).like(Trial(SPLITS)),
+    ),
+    Advice(FOLDERS, "a classifier needs two", Trial(ONE_CLASS), plain(FOLDERS)),
+    Advice(
+        FOLDERS,
+        "remove it",
+        Trial(UNREADABLE),
+        Trial({n: x for n, x in UNREADABLE.items() if n != "d/a/00.png"}).like(
+            Trial({n: x for n, x in DATA[FOLDERS].files.items() if n != "d/a/00.png"})
+        ),
+    ),
+    Advice(
+        FOLDERS,
+        "use 11, or add d/val",
+        Trial({n: x for n, x in TOP.items() if "val" not in n and "test" not in n}),
+        Trial(TOP).like(Trial(FEW)),
+    ),
+    Advice(
+        FOLDERS,
+        "set --path to the one with the images",
+        plain(FOLDERS, path="e"),
+        plain(FOLDERS, path="d"),
+    ),
+    Advice(
+        COCO,
+        "keep one of them",
+        Trial(coco_files(images=lambda images: [*images, {**images[0], "id": 99}])),
+        plain(COCO),
+    ),
+    Advice(
+        COCO,
+        "in pixels, not from 0 to 1",
+        Trial(
+            coco_files(
+                annotations=lambda marks: [
+                    {**m, "bbox": [x / 24 for x in m["bbox"]]} for m in marks
+                ]
+            )
+        ),
+        plain(COCO),
+    ),
+    Advice(
+        "object_detection, yolo",
+        "numbers from 0 with a name for each",
+        Trial({**yolo_files(), "d/data.yaml": b"names:\n  1: cup\n  2: ball\n"}),
+        Trial({**yolo_files(), "d/data.yaml": b"names:\n  0: cup\n  1: ball\n"}),
+    ),
+    Advice(
+        "semantic_segmentation, coco",
+        "set --classes to 3",
+        plain("semantic_segmentation, coco", classes=2),
+        plain("semantic_segmentation, coco", classes=3),
+    ),
+    Advice(
+        "forecasting",
+        "Leave it out, or lower",
+        table(
+            "forecasting",
+            (*rows("forecasting"), {"time": "200001", "series": "short", "value": "1"}),
+        ),
+        plain("forecasting"),
+    ),
+    Advice(
+        "forecasting",
+        "Lower --season",
+        plain("forecasting", season=60),
+        plain("forecasting", season=12),
+    ),
+]
+
+# --- texts ----------------------------------------------------------------------------------------
+
+LABELS, ANSWERS, TAGS = "text_classification, labels", "question_answering", "token_classification"
+SIGNS = every(LABELS, "labels", lambda names: names.replace(",", "|"))
+TURNS = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+LONG = [*TURNS, {"role": "user", "content": "c"}, {"role": "assistant", "content": "d"}]
+OTHER = [TURNS[0], {"role": "assistant", "content": "e"}, *LONG[2:]]
+SYSTEM = {"role": "system", "content": "s"}
+PARTS = [{"role": "user", "content": [{"type": "image", "image": "x.png"}]}, TURNS[1]]
+CALL = [TURNS[0], {"role": "function_call", "content": "{}"}, TURNS[1]]
+CALLS = [TURNS[0], {"role": "assistant", "content": "", "tool_calls": [{"name": "f"}]}, TURNS[1]]
+
+
+def chats(row: Row) -> Trial:
+    """The plain rows, and a row more."""
+    return lines("sft", (*rows("sft"), row))
+
+
+def pairs(**row: object) -> Trial:
+    return lines("dpo", (*rows("dpo"), row))
+
+
+NO_ANSWER = change(ANSWERS, answers={"text": [], "answer_start": []})
+WORDS = [
+    Advice(
+        "sft",
+        "write its functions as tools",
+        chats({"messages": TURNS, "functions": [{"name": "f"}]}),
+        chats({"messages": TURNS, "tools": [{"name": "f"}]}),
+        then="line 25: the chat template does not write tools",
+    ),
+    Advice(
+        "sft",
+        "write it like this: question=prompt",
+        plain("sft", rename="prompt"),
+        lines("sft", named("sft", "prompt", "question"), rename="question=prompt"),
+    ),
+    Advice(
+        LABELS,
+        r"Set --label-separator '\|'",
+        table(LABELS, SIGNS),
+        table(LABELS, SIGNS, label_separator="|"),
+    ),
+    Advice(
+        LABELS,
+        "write lists of names in JSON",
+        table(LABELS, SIGNS),
+        read(lines(LABELS, every(LABELS, "labels", lambda names: [names.replace(",", "|")]))),
+    ),
+    Advice(
+        LABELS,
+        "set --labels-column",
+        table(LABELS, every(LABELS, "labels", lambda _: "")),
+        plain(LABELS),
+    ),
+    Advice(
+        "seq2seq",
+        "Add source,target above it",
+        DATA["seq2seq"].write("rows.csv", to_csv(rows("seq2seq")).partition(b"\n")[2]),
+        plain("seq2seq"),
+    ),
+    Advice(
+        "sft",
+        "the key system: leave one of them out",
+        chats({"system": "t", "messages": [SYSTEM, *TURNS]}),
+        read(chats({"messages": [SYSTEM, *TURNS]})),
+    ),
+    Advice("sft", "Leave such conversations out", chats({"messages": PARTS}), plain("sft")),
+    Advice(
+        "sft",
+        "as tool_calls of a message of the assistant",
+        chats({"messages": CALL}),
+        chats({"messages": CALLS}),
+        then="row|line 25: the chat template does not write tool_calls",
+    ),
+    Advice(
+        "dpo",
+        "cut both after the first answer that differs",
+        pairs(chosen=LONG, rejected=OTHER),
+        read(pairs(chosen=LONG[:2], rejected=OTHER[:2])),
+    ),
+    Advice(
+        "dpo",
+        "repeats another prompt: leave one of them out",
+        pairs(prompt="x", chosen=LONG, rejected=LONG[:3] + OTHER[1:2]),
+        read(pairs(chosen=LONG, rejected=LONG[:3] + OTHER[1:2])),
+    ),
+    Advice(
+        ANSWERS,
+        "write its answers like this",
+        lines(ANSWERS, change(ANSWERS, answers=["star sea 2"])),
+        read(lines(ANSWERS, change(ANSWERS, answers={"text": ["It"], "answer_start": [0]}))),
+    ),
+    Advice(
+        ANSWERS,
+        "set --optional-answers",
+        lines(ANSWERS, NO_ANSWER, optional_answers=False),
+        read(lines(ANSWERS, NO_ANSWER, optional_answers=True)),
+    ),
+    Advice(
+        TAGS,
+        "Write their names, such as B-PER",
+        lines(TAGS, every(TAGS, "tags", lambda _: [1, 0, 0])),
+        plain(TAGS),
+    ),
+    Advice(
+        TAGS,
+        "Use O outside entities",
+        lines(TAGS, every(TAGS, "tags", lambda _: ["LOC", "O", "O"])),
+        plain(TAGS),
+    ),
+]
+
+ALL = [*TABLES, *FILES, *WORDS]
+# messages of lib/ that say what to do about a model, or about one class in all
+ELSEWHERE = ("load both, call", "takes at most {} tokens", "All training images are in the folder")
+# and two whose pattern names the value
+ELSEWHERE += (": write its {} as tools", ": there is no {} in {}. Set {}.")
+TASKS = [carrier.name for carrier in CARRIERS if any(one.task == carrier.name for one in ALL)]
+
+
+def try_all(task: str, folder: Path) -> dict[int, list[dict[str, str]]]:
+    """What comes of each advice of a task: of the wrong data, of the right ones and their twins."""
+    carrier = DATA[task]
+    project, calls = write_files(folder / "project", render(carrier.answers)), []
+    (project / DRIVER.name).write_text(DRIVER.read_text())
+    ours = [number for number, one in enumerate(ALL) if one.task == task]
+    for number in ours:
+        one = ALL[number]
+        for kind, trial in enumerate(
+            (one.wrong, one.followed, one.followed.twin or carrier.plain())
+        ):
+            place = folder / f"{number}-{kind}"
+            for name, content in trial.files.items():
+                (place / name).parent.mkdir(parents=True, exist_ok=True)
+                (place / name).write_bytes(content)
+            calls.append([str(place), {**carrier.settings, **trial.settings}])
+    run = run_python(project, [DRIVER.name], stdin=json.dumps(calls), timeout=600)
+    assert run.returncode == 0, run.stderr
+    results = json.loads(run.stdout.splitlines()[-1])
+    return {number: results[3 * n : 3 * n + 3] for n, number in enumerate(ours)}
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("task", in_turns(TASKS, 4), ids=lambda task: task.replace(", ", "-"))
+def test_what_a_message_advises_helps(task: str, tmp_path: Path) -> None:
+    problems = []
+    for number, (wrong, followed, twin) in try_all(task, tmp_path).items():
+        one = ALL[number]
+        if not re.search(one.said, wrong.get("refused", "")):
+            problems.append((one.said, "not said, but", wrong))
+        elif one.then:
+            if not re.search(one.then, followed.get("refused", "")):
+                problems.append((one.said, "not refused after that, but", followed))
+        elif "read" not in followed or followed["read"] != twin.get("read"):
+            problems.append((one.said, "not read right after that, but", followed, twin))
+        elif one.followed.said not in followed["said"] + followed["lines"] + "\n":
+            problems.append((one.said, one.followed.said, "is not said, but", followed))
+    assert not problems
+
+
+ADVICE = re.compile(
+    r"(^|[:;.,] |or |and )"
+    r"(set|write|leave|use|add|rename|keep|correct|drop|lower|quote|save|load|take)\b",
+    re.IGNORECASE,
+)
+
+
+def list_messages(path: Path) -> Iterator[str]:
+    """What a file of the library says when it stops, with {} for values."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+            [text, *_] = node.exc.args
+            parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+            yield "".join(str(x.value) if isinstance(x, ast.Constant) else "{}" for x in parts)
+
+
+def test_each_advice_of_the_library_is_followed() -> None:
+    """By one of the cases above, a part of whose pattern stands in the message."""
+    parts = {part for one in ALL for part in re.split(r"[^\w ,:/=-]", one.said) if len(part) > 8}
+    messages = [text for path in (TEMPLATES / "lib").glob("*.py") for text in list_messages(path)]
+    advice = [text for text in messages if ADVICE.search(text)]
+    assert len(advice) > 20
+    untried = [text for text in advice if not any(part in text for part in (*parts, *ELSEWHERE))]
+    assert untried == []
