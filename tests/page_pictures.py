@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from support.paths import REPOSITORY
@@ -56,6 +57,10 @@ def take(browser: Any, folder: Path, project: tuple[str, ...], feature: str, nam
         page.wait_for_timeout(3000)
         page.mouse.move(0, 0)
         page.screenshot(path=PICTURES / name)
+        with Image.open(
+            PICTURES / name
+        ) as picture:  # 256 colors are enough, in a third of the size
+            picture.convert("RGB").quantize(dither=Image.Dither.NONE).save(PICTURES / name)
         page.close()
         server.terminate()
 

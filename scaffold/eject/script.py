@@ -9,7 +9,6 @@ from pathlib import Path
 
 from scaffold.check.source import Source
 from scaffold.errors import ScaffoldError
-from scaffold.merge.semantics.scopes import Scope
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
@@ -113,10 +112,10 @@ class Text:
 
     def is_global(self, node: ast.Name) -> bool:
         """Whether a name is that of the module, and not one of a function or class."""
-        scope: Scope | None = self.source.scope(node)
-        while scope is not None and node.id not in scope.names:
+        scope, top = self.source.scope(node), self.source.facts.top
+        while scope.parent is not None and node.id not in scope.names:
             scope = scope.parent
-        return scope is None or scope is self.source.facts.top
+        return scope is top
 
     def code(self, node: ast.AST) -> str:
         """The text of a node as it was written, without its indentation."""
