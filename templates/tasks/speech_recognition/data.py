@@ -321,7 +321,7 @@ def check_text(text: str, seconds: float, place: str, config) -> str:
 parts = [[row for row in parts[0] if row.seconds <= config.seconds], *parts[1:]]
 if not parts[0]:
     raise SystemExit(
-        f"{{ task.source }}: all sounds of the training data are longer than --seconds: raise it."
+        f"{{ task.source }}: all training sounds are longer than --seconds: raise it."
     )
 
 #: slot changed when case=lower
