@@ -34,7 +34,7 @@ def complete_splits(splits: DatasetDict) -> DatasetDict:
     for part in ("validation", "test"):
         if not splits.get(part):
             if (rows := len(splits["train"])) < 3:
-                raise SystemExit(f"The split 'train' has {rows} rows: three splits need 3 or more.")
+                raise SystemExit(f"Too few rows for three splits ({rows}): use 3 or more.")
             parts = splits["train"].train_test_split(0.1, seed=0)
             splits["train"], splits[part] = parts["train"], parts["test"]
     return splits

@@ -562,6 +562,8 @@ WORDS = [
 ALL = [*TABLES, *FILES, *WORDS]
 # messages of lib/ that say what to do about a model, or about one class in all
 ELSEWHERE = ("load both, call", "takes at most {} tokens", "All training images are in the folder")
+# and of a dataset of the Hub
+ELSEWHERE += ("Too few rows for three splits",)
 # and two whose pattern names the value
 ELSEWHERE += (": write its {} as tools", ": there is no {} in {}. Set {}.")
 TASKS = [carrier.name for carrier in CARRIERS if any(one.task == carrier.name for one in ALL)]

@@ -173,9 +173,9 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     trained = start(project, ["train.py", *BRIEF], 1)
     assert trained.returncode == 0, trained.stderr
     for column, said in (
-        ("text", "The dataset has no column 'text': it has translation."),
-        ("translation", "Row 1 of translation is {'en'"),
-        ("translation.de", "Row 1 of translation.de is None, which is not text."),
+        ("text", "texts, train has no column 'text', only translation."),
+        ("translation", "texts, train, row 1: its translation is {'en'"),
+        ("translation.de", "texts, train, row 1: its translation.de is None, not text."),
     ):
         wrong = start(project, ["train.py", *BRIEF, "--target-column", column], 1)
         assert wrong.returncode and "Traceback" not in wrong.stderr

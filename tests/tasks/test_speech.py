@@ -97,9 +97,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     for message, beginning in zip(messages, expected.values(), strict=True):
         assert message.startswith(beginning)
     assert "a text of 90 letters needs 90" in messages[list(expected).index("long.csv")]
-    assert (
-        short == "clips.csv: all sounds of the training data are longer than --seconds: raise it."
-    )
+    assert short == "clips.csv: all training sounds are longer than --seconds: raise it."
     assert not (project / "runs/other").exists()
     (project / "clips.csv").unlink()
     asked = run_python(project, ["predict.py", "clips/001.wav", "clips"])

@@ -264,7 +264,7 @@ def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
     trained = call(folder, "train.main(train.Config(epochs=1, batch_size=8, limit_batches=3))")
     assert trained.returncode == 0, trained.stderr
     wrong = "data.build_loaders(train.Config(text_columns='text'))"
-    assert "no column 'text': it has sentence1, sentence2, label" in message(folder, wrong)
+    assert "has no column 'text', only sentence1, sentence2, label" in message(folder, wrong)
     wrong = "data.build_loaders(train.Config(dataset_name='nobody/nothing'))"
     assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
     columns["sentence2"][3] = None

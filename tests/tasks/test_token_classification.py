@@ -148,7 +148,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     wrong = [["--words-column", "text"], ["--dataset-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *wrong)
-    assert "no column 'text': it has tokens, ner_tags" in messages[0]
+    assert "has no column 'text', only tokens, ner_tags" in messages[0]
     assert "'nobody/nothing' can't be loaded" in messages[1]
 
 
