@@ -4,7 +4,6 @@
 `python tests/kinds.py` writes.
 """
 
-import json
 import os
 import re
 import sys
@@ -13,15 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from support import shared, warm
-from support.files import write_files
 from support.kinds import CARRIERS, GRIDS, ROW, Carrier, Trial
-from support.paths import DRIVERS
-from support.rendering import render
-from support.training import run_python
+from support.trials import read_trials
 
 README = Path(__file__).with_name("README.md")
 BEGIN, END = "<!-- kinds -->\n", "<!-- end of kinds -->\n"
-DRIVER = DRIVERS / "read_files.py"
 NONE = "–"  # it can't occur
 
 # what came of a kind of a grid: right, refused, or what is wrong
@@ -39,19 +34,7 @@ def try_all(carrier: Carrier, folder: Path) -> Cells:
     plain, calls = carrier.plain(), list[Trial]()
     for trial in trials.values():
         calls += [trial, trial.twin or plain] if trial else []
-    project = write_files(folder / "project", render(carrier.answers))
-    (project / DRIVER.name).write_text(DRIVER.read_text())
-    given = []
-    for number, trial in enumerate(calls):
-        place = folder / str(number)
-        place.mkdir()
-        for name, content in trial.files.items():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_bytes(content)
-        given.append([str(place), {**carrier.settings, **trial.settings}])
-    run = run_python(project, [DRIVER.name], stdin=json.dumps(given), timeout=600)
-    assert run.returncode == 0, run.stderr
-    results = iter(json.loads(run.stdout.splitlines()[-1]))
+    results = iter(read_trials(carrier, calls, folder))
     return {
         key: judge(trial, next(results), next(results)) if trial else NONE
         for key, trial in trials.items()

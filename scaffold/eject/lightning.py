@@ -156,7 +156,7 @@ class Steps(Loaders):
         places = dict(zip([part.arg for part in given], ("batch", "batch_idx"), strict=False))
         found = returns(function)
         last = found[-1] if found else None
-        if not inlines(function, frozenset({"metrics", "samples"} & {"samples"})):
+        if not inlines(function, frozenset({"samples"})):
             self.module.functions.setdefault(name, None)
             call = f"{name}({', '.join([*sorted(self.module.needs[name]), *places.values()])})"
             text = f"{result} = {call}" if result else call

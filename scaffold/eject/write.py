@@ -461,9 +461,10 @@ class Train(Step):
         for node in ast.walk(self.main):
             if self._is_dict(node, "states"):
                 assert isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
-                last = node.value.values[-1:]
-                place = self.edits.span(last[0] if last else node.value)[1] - (not last)
-                self.edits.insert(place, f'{", " if last else ""}"{name}": {name}')
+                last, comma = node.value.values[-1], ", "
+                if last.lineno > node.value.lineno:  # a line for each
+                    comma = ",\n" + " " * (node.col_offset + 4)
+                self.edits.insert(self.edits.span(last)[1], f'{comma}"{name}": {name}')
 
     def _fit_epochs(self) -> None:
         loop, epochs = self.plan.loop, self._epochs()

@@ -6,7 +6,6 @@ and what follows it. All of a task run in one process of its project.
 
 import ast
 import io
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ pytest.importorskip("PIL.Image")
 from PIL import Image
 
 from support.combinations import in_turns
-from support.files import write_files
 from support.kinds import (
     CARRIERS,
     Row,
@@ -31,11 +29,9 @@ from support.kinds import (
     to_json,
     yolo_files,
 )
-from support.paths import DRIVERS, TEMPLATES
-from support.rendering import render
-from support.training import run_python
+from support.paths import TEMPLATES
+from support.trials import read_trials
 
-DRIVER = DRIVERS / "read_files.py"
 DATA = {carrier.name: carrier for carrier in CARRIERS}
 
 
@@ -572,22 +568,11 @@ TASKS = [carrier.name for carrier in CARRIERS if any(one.task == carrier.name fo
 def try_all(task: str, folder: Path) -> dict[int, list[dict[str, str]]]:
     """What comes of each advice of a task: of the wrong data, of the right ones and their twins."""
     carrier = DATA[task]
-    project, calls = write_files(folder / "project", render(carrier.answers)), []
-    (project / DRIVER.name).write_text(DRIVER.read_text())
     ours = [number for number, one in enumerate(ALL) if one.task == task]
-    for number in ours:
-        one = ALL[number]
-        for kind, trial in enumerate(
-            (one.wrong, one.followed, one.followed.twin or carrier.plain())
-        ):
-            place = folder / f"{number}-{kind}"
-            for name, content in trial.files.items():
-                (place / name).parent.mkdir(parents=True, exist_ok=True)
-                (place / name).write_bytes(content)
-            calls.append([str(place), {**carrier.settings, **trial.settings}])
-    run = run_python(project, [DRIVER.name], stdin=json.dumps(calls), timeout=600)
-    assert run.returncode == 0, run.stderr
-    results = json.loads(run.stdout.splitlines()[-1])
+    trials = list[Trial]()
+    for one in (ALL[number] for number in ours):
+        trials += [one.wrong, one.followed, one.followed.twin or carrier.plain()]
+    results = read_trials(carrier, trials, folder)
     return {number: results[3 * n : 3 * n + 3] for n, number in enumerate(ours)}
 
 
