@@ -3,7 +3,7 @@
 
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset, TensorDataset, random_split
+from torch.utils.data import Dataset, TensorDataset
 
 
 #: slot load_table
@@ -36,6 +36,7 @@ from torch.utils.data import Dataset, TensorDataset, random_split
 from columns import Columns
 from lib.cells import read_csv
 from lib.columns import place_of, to_texts
+from lib.splits import find_shares
 
 #: slot load_table when path=given
 def read_file(path: str) -> pd.DataFrame:
@@ -70,16 +71,18 @@ def read_table(path: str, config) -> pd.DataFrame:
 
 @cache
 def split_table(config) -> list[pd.DataFrame]:
-    """The rows for training, validation and test. A split without a file is a fifth of `path`."""
+    """The rows for training, validation and test. A split without a file is a share of `path`."""
     table = read_table(config.path, config)
     if len(table) < 10:
         raise SystemExit(f"{config.path} has {len(table)} rows: use 10 or more.")
     paths = [config.val_path, config.test_path]
-    shares = [0.0 if path else 0.2 for path in paths]
+    shares = find_shares(paths, config)
+    #: region divide
     # a fixed seed: another --seed must not move test rows into the training data
     rng = torch.Generator().manual_seed(0)
     parts = random_split(range(len(table)), [1 - sum(shares), *shares], rng)
     parts = [part.indices for part in parts]
+    #: end divide
     for number, path in enumerate(paths, start=1):
         if path:
             more = read_table(path, config)

@@ -160,9 +160,11 @@ def split_rows(rows: list, shares: list[float], source: str = "the data") -> lis
             "10 or more."
             #: end few
         )
+    #: region divide
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
     return [list(part) for part in random_split(rows, shares, generator=rng)]
+    #: end divide
 
 #: slot train_batches with tokens
 collate_fn=collate,

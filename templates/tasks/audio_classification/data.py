@@ -7,7 +7,7 @@ A length counts {{ task.length_unit }} without the padding at the end.
 
 import torch
 from torch import Tensor
-from torch.utils.data import Dataset, random_split
+from torch.utils.data import Dataset
 
 
 class Sounds(Dataset):
@@ -51,6 +51,7 @@ from random import Random
 from typing import NamedTuple
 
 import torch.nn.functional as F
+from torch.utils.data import random_split
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.cells import read_csv
@@ -59,6 +60,7 @@ from lib.folders import class_folders, find_split
 from lib.notes import note_ignored
 from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
+from lib.splits import find_shares, split_by_class
 
 #: slot build_datasets when dataset=tones
 KINDS = ("beeps", "falling", "noise", "rising", "steady", "trill")
@@ -118,7 +120,7 @@ def build_datasets(config) -> list[Dataset]:
 
 @cache
 def load_clips(config) -> list[list[Clip]]:
-    """The clips for training, validation and test. A missing split is a tenth of the rest.
+    """The clips for training, validation and test. A missing split is a share of the rest.
 
     Raises SystemExit for a file that is missing, is empty or can't be read.
     """
@@ -139,16 +141,13 @@ def load_clips(config) -> list[list[Clip]]:
     for part in PARTS:
         if others := [clip for clip in parts[part] if clip.label not in names]:
             raise SystemExit(f"{others[0].path} has a class without training data.")
-    # a fixed seed: another --seed must not move test sounds into the training data
-    rng = torch.Generator().manual_seed(0)
-    for part in ("val", "test"):
-        if not parts[part]:
-            if len(parts["train"]) < 10:
-                raise SystemExit(
-                    f"{path} has too few sounds to split: use 11, or add a part {part}."
-                )
-            parts["train"], parts[part] = random_split(parts["train"], [0.9, 0.1], generator=rng)
-    return [list(parts[part]) for part in PARTS]
+    clips, apart = parts["train"], [parts["val"], parts["test"]]
+    shares = find_shares(apart, config)
+    if any(shares) and len(clips) < 10:
+        raise SystemExit(f"{path} has too few sounds to split: use 10, or add parts val and test.")
+    divided = split_by_class([clip.label for clip in clips], shares)
+    split = [[clips[number] for number in part] for part in divided]
+    return [whole or part for whole, part in zip([[], *apart], split, strict=True)]
 
 
 def read_folder(folder: Path) -> dict[str, list[Clip]]:

@@ -2,7 +2,7 @@
 """The data: {{ task.images }}, from 0 to {{ task.white }}, and {{ task.labelled }}."""
 
 import torch
-from torch.utils.data import Dataset, random_split
+from torch.utils.data import Dataset
 
 #: slot load_splits
 
@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from accelerate import PartialState
 from sklearn.datasets import load_digits
 from torch import Tensor
-from torch.utils.data import TensorDataset
+from torch.utils.data import TensorDataset, random_split
 from torchvision.datasets import MNIST
 
 #: slot build_datasets when dataset=digits

@@ -2,6 +2,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
 from lib.names import check_numbers, count_names
+from lib.splits import split_by_class
 
 #: slot load_table when dataset=breast_cancer
 def load_table(config) -> tuple[Tensor, Tensor]:
@@ -25,6 +26,9 @@ classes = sorted(labels, key=float if are_numbers else str)
 if len(classes) == 1:
     raise SystemExit(f"{config.path}: all rows have the {config.target} {labels[0]!r}: use two.")
 return Columns.fit(features, classes=classes)
+
+#: replace divide when path=given
+parts = split_by_class(list(to_texts(table[config.target])), shares)
 
 #: slot check_labels when path=given
 check_labels(more[config.target], table[config.target])

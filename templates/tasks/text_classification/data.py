@@ -105,6 +105,7 @@ from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.names import check_names, check_numbers, describe_names, describe_parts
 from lib.notes import note_ignored
+from lib.splits import find_shares, split_by_class
 from lib.tables import read_table
 from accelerate import PartialState
 
@@ -162,9 +163,9 @@ def load_texts(config) -> list[list[Row]]:
 #: slot texts when dataset=csv
 @cache
 def load_texts(config) -> list[list[Row]]:
-    """Rows for training, validation and test. A split without a file is a tenth of `path`."""
+    """Rows for training, validation and test. A split without a file is a share of `path`."""
     paths = [config.val_path, config.test_path]
-    shares = [0.0 if path else 0.1 for path in paths]
+    shares = find_shares(paths, config)
     parts = split_rows(read_rows(config.path, config), [1 - sum(shares), *shares], config.path)
     files = ["", *paths]
     return [
@@ -226,15 +227,14 @@ def read_rows(path: str, config) -> list[Row]:
 def load_texts(config) -> list[list[Row]]:
     """The splits train, validation and test of a Hugging Face dataset.
 
-    A split that is missing or has no labels, as in GLUE, is a tenth of the training data.
+    A split that is missing or has no labels, as in GLUE, is a share of the training data.
     """
     dataset = load_splits(config)
-    parts = {part: read_rows(dataset[part], config) for part in dataset}
-    train_rows = parts["train"]
-    for part in ("validation", "test"):
-        if not parts.get(part):
-            train_rows, parts[part] = split_rows(train_rows, [0.9, 0.1], config.dataset_name)
-    return [train_rows, parts["validation"], parts["test"]]
+    found = {part: read_rows(dataset[part], config) for part in dataset}
+    apart = [found.get("validation"), found.get("test")]
+    shares = find_shares(apart, config)
+    parts = split_rows(found["train"], [1 - sum(shares), *shares], config.dataset_name)
+    return [rows or part for rows, part in zip([None, *apart], parts, strict=True)]
 
 
 def read_rows(part, config) -> list[Row]:
@@ -471,6 +471,10 @@ found[(text,)] = 3 + 2 * sum(opinions.values()) / max(len(opinions), 1)
 #: replace padding with tpu
 # pad to a fixed length, because XLA recompiles the step for each new one
 settings = {"padding": "max_length", "truncation": True, "max_length": max_length}
+
+#: replace divide when dataset=csv|huggingface labels=one
+labels = [name for _, name in rows]
+return [[rows[number] for number in part] for part in split_by_class(labels, shares[1:])]
 
 #: slot datasets when dataset=csv|huggingface labels=one
 def check_classes(config) -> None:

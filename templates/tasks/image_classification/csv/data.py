@@ -2,13 +2,16 @@
 from functools import cache, partial
 from pathlib import Path
 
+import torch
 from torch import Tensor
+from torch.utils.data import random_split
 
 from lib.cells import parse_number, read_csv, split_labels
 from lib.names import check_numbers, check_once, count_names
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
 from lib.notes import note_ignored
+from lib.splits import find_shares, split_by_class
 
 #: slot build_datasets
 #: region row
@@ -55,7 +58,7 @@ def build_datasets(config) -> list[Dataset]:
 #: end build_datasets
 @cache
 def load_rows(config) -> list[list[Row]]:
-    """Rows for training, validation and test. A split without a table is a tenth of `table`."""
+    """Rows for training, validation and test. A split without a table is a share of `table`."""
     tables = [config.table, config.val_table, config.test_table]
     found = [read_rows(table, config) if table else [] for table in tables]
     check_once(
@@ -76,12 +79,13 @@ def load_rows(config) -> list[list[Row]]:
                     f"{config.table} has {', '.join(sorted(known)[:20])}."
                 )
     #: end known_labels
-    shares = [0.0 if table else 0.1 for table in tables[1:]]
+    shares = find_shares(tables[1:], config)
     if len(found[0]) < 10 and any(shares):
         raise SystemExit(f"{config.table} has too few images to split: use 10 or more.")
-    # a fixed seed: another --seed must not move test samples into the training data
-    rng = torch.Generator().manual_seed(0)
-    parts = random_split(found[0], [1 - sum(shares), *shares], generator=rng)
+    #: region divide
+    parts = split_by_class([name for _, name in found[0]], shares)
+    parts = [[found[0][number] for number in part] for part in parts]
+    #: end divide
     return [rows or list(part) for rows, part in zip([[], *found[1:]], parts, strict=True)]
 
 
@@ -133,6 +137,11 @@ def __init__(self, rows: list[tuple[Path, Tensor]], config) -> None:
 
 #: replace item when labels=many|number
 def __getitem__(self, index: int) -> tuple[Tensor, Tensor]:
+
+#: replace divide when labels=many|number
+# a fixed seed: another --seed must not move test samples into the training data
+rng = torch.Generator().manual_seed(0)
+parts = random_split(found[0], [1 - sum(shares), *shares], generator=rng)
 
 #: replace columns when labels=many
 for flag, column in (("image", config.image_column), ("labels", config.labels_column)):

@@ -4,10 +4,12 @@ from functools import partial
 from datasets import ClassLabel, load_dataset
 from datasets import Image as ImageColumn
 from torch import Tensor
+from torch.utils.data import Subset
 
 from lib.hub import load_splits
 from lib.image_bytes import to_square
 from lib.images import UnreadableImage, read_stored
+from lib.splits import find_shares, split_by_class
 
 #: slot build_datasets
 class Images(Dataset):
@@ -27,7 +29,7 @@ class Images(Dataset):
 
 
 def build_datasets(config) -> list[Dataset]:
-    """The splits train, validation and test. A missing one is a tenth of train."""
+    """The splits train, validation and test. A missing one is a share of train."""
     splits = load_splits(config)
     class_names(config)  # checks the columns
     stored = splits.cast_column(config.image_column, ImageColumn(decode=False))
@@ -35,14 +37,13 @@ def build_datasets(config) -> list[Dataset]:
     for part, rows in stored.items():
         parts[part] = Images(rows, f"{config.dataset_name}, {part}", config)
         check_rows(parts[part], len(class_names(config)))
-    # a fixed seed: another --seed must not move test samples into the training data
-    rng = torch.Generator().manual_seed(0)
-    for name in ("validation", "test"):
-        if name not in parts:
-            if len(parts["train"]) < 10:
-                raise SystemExit(f"{config.dataset_name} has too few images to split: use 11.")
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
-    return [parts["train"], parts["validation"], parts["test"]]
+    train_set, apart = parts["train"], [parts.get("validation"), parts.get("test")]
+    shares = find_shares(apart, config)
+    if any(shares) and len(train_set) < 10:
+        raise SystemExit(f"{config.dataset_name} has too few images to split: use 10.")
+    labels = list(train_set.rows[config.label_column])
+    parts = [Subset(train_set, part) for part in split_by_class(labels, shares)]
+    return [whole or part for whole, part in zip([None, *apart], parts, strict=True)]
 
 
 def check_rows(data: Images, classes: int) -> None:

@@ -4,12 +4,14 @@ from functools import partial
 from pathlib import Path
 
 from torch import Tensor
+from torch.utils.data import Subset
 from torchvision.datasets import ImageFolder
 from torchvision.datasets.folder import is_image_file
 
 from lib.folders import class_folders, find_split, is_hidden
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
+from lib.splits import find_shares, split_by_class
 
 #: slot build_datasets
 class Images(ImageFolder):
@@ -28,20 +30,16 @@ def build_datasets(config) -> list[Dataset]:
     """The images in train/, val/ and test/ below the path, with a subfolder for each class.
 
     Without train/, the path itself holds these subfolders. A missing val/ or test/ is replaced by a
-    tenth of the training images.
+    share of the training images.
     """
-    parts = {"train": read_folder(training_folder(config), config)}
-    # a fixed seed: another --seed must not move test samples into the training data
-    rng = torch.Generator().manual_seed(0)
-    for name in ("val", "test"):
-        folder = find_split(Path(config.path), name)
-        if folder.is_dir():
-            parts[name] = read_folder(folder, config)
-        elif len(parts["train"]) < 10:
-            raise SystemExit(f"{config.path} has too few images to split: use 11, or add {folder}.")
-        else:
-            parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
-    return [parts["train"], parts["val"], parts["test"]]
+    train_set = read_folder(training_folder(config), config)
+    folders = [find_split(Path(config.path), name) for name in ("val", "test")]
+    apart = [read_folder(folder, config) if folder.is_dir() else None for folder in folders]
+    shares = find_shares(apart, config)
+    if any(shares) and len(train_set) < 10:
+        raise SystemExit(f"{config.path} has too few images to split: use 10, or add splits.")
+    parts = [Subset(train_set, part) for part in split_by_class(train_set.targets, shares)]
+    return [whole or part for whole, part in zip([None, *apart], parts, strict=True)]
 
 
 def read_folder(folder, config) -> Images:

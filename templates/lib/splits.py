@@ -1,0 +1,41 @@
+#: into data.py at datasets
+"""Splits of samples in which each class keeps its share."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+from accelerate import PartialState
+
+
+def find_shares(apart: Sequence, config) -> list[float]:
+    """The shares of validation and test data to split off: 0 for what the user has `apart`."""
+    shares = (config.val_share, config.test_share)
+    return [0.0 if part else share for part, share in zip(apart, shares, strict=True)]
+
+
+def split_by_class(labels: Sequence, shares: Sequence[float]) -> list[list[int]]:
+    """The samples of training, validation and test data, the same in each run.
+
+    `shares` are those of validation and test data, of each class. A class with fewer than three
+    samples stays in the training data.
+    """
+    counts = Counter(labels)
+    rare = [f"{name!r} ({count})" for name, count in counts.items() if count < 3]
+    if rare and any(shares):
+        text = ", ".join(rare[:10]) + f" and {len(rare) - 10} more" * (len(rare) > 10)
+        PartialState().print(f"Too few samples to be split, all are training data: {text}")
+    # a fixed seed: another --seed must not move test samples into the training data
+    order = Random(0).sample(range(len(labels)), len(labels))
+    rest = sorted(
+        (row for row in order if counts[labels[row]] > 2), key=lambda row: str(labels[row])
+    )
+    parts, total = [], len(rest)
+    for share in shares:
+        count = round(share * total)
+        # at equal distances in samples that are sorted by class
+        taken = {rest[place * len(rest) // count] for place in range(count)}
+        parts.append([row for row in order if row in taken])
+        rest = [row for row in rest if row not in taken]
+    held_out = {row for part in parts for row in part}
+    return [[row for row in order if row not in held_out], *parts]
