@@ -42,7 +42,7 @@ class Checkpoints:
         scratch = folder.with_suffix(".partial")
         states = {name: state.state_dict() for name, state in self.states.items()}
         self.accelerator.save_state(scratch)
-        self.accelerator.save({"fixed": FIXED, "states": states}, scratch / "run.pt")
+        self.accelerator.save(states, scratch / "states.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             write_config(self.accelerator, self.config, scratch)
@@ -68,41 +68,39 @@ class Checkpoints:
                 others += folder.glob("*.safetensors")
             if others:
                 raise SystemExit(f"{folder} has {others[0].name}: choose another --output-dir.")
+            for unfinished in folder.glob("checkpoint_*.partial"):
+                shutil.rmtree(unfinished, ignore_errors=True)
         self.accelerator.wait_for_everyone()
         if path:
             self.load(path)
         self.saved_step = self.progress.step if continues else 0
-        if self.accelerator.is_main_process:
-            for unfinished in folder.glob("checkpoint_*.partial"):
-                shutil.rmtree(unfinished, ignore_errors=True)
-        self.accelerator.wait_for_everyone()
 
     def load(self, path: Path) -> None:
         """Restore what was saved. Loading never runs code from a checkpoint."""
         check_digests(path)
         try:
-            saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
+            saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             settings = list_settings(self.accelerator, self.config)
-            compare_settings(read_settings(path), settings, saved["fixed"] | FIXED)
+            compare_settings(read_settings(path), settings)
             self.accelerator.load_state(path)
         except PickleError as error:  # PyTorch's own message suggests running the code
             raise SystemExit(f"{path} holds more than plain data.") from error
         for name, state in self.states.items():
-            if name in saved["states"]:
-                state.load_state_dict(saved["states"][name])
+            if name in saved:
+                state.load_state_dict(saved[name])
             else:
                 log(f"{name} is not in the checkpoint: it starts from scratch")
         log(f"resumed from {path} at step {self.progress.step}")
 
 
-def compare_settings(saved: dict, settings: dict, fixed: dict[str, str]) -> None:
-    """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
+def compare_settings(saved: dict, settings: dict) -> None:
+    """Log the settings that differ from those of a checkpoint. Exit if a fixed one differs."""
     for name in settings | saved:
         old, new = saved.get(name), settings.get(name)
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
-        if name in fixed:
-            reason = f"{name} was {old}, not {new}, and can't change: {fixed[name]}"
+        if name in FIXED:
+            reason = f"{name} was {old}, not {new}, and can't change: {FIXED[name]}"
             raise SystemExit(f"{reason}. Use the same value, or start a new run.")
         log(f"{name} is {new}, and was {old} when the checkpoint was saved")
 

@@ -45,7 +45,7 @@ class Checkpoints:
         #: region save_state
         self.accelerator.save_state(scratch)
         #: end save_state
-        self.accelerator.save({"fixed": FIXED, "states": states}, scratch / "run.pt")
+        self.accelerator.save(states, scratch / "states.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             #: slot saved_by_all
@@ -80,15 +80,12 @@ class Checkpoints:
                 #: end results
             if others:
                 raise SystemExit(f"{folder} has {others[0].name}: choose another --output-dir.")
+            for unfinished in folder.glob("checkpoint_*.partial"):
+                shutil.rmtree(unfinished, ignore_errors=True)
         self.accelerator.wait_for_everyone()
         if path:
             self.load(path)
         self.saved_step = self.progress.step if continues else 0
-        if self.accelerator.is_main_process:
-            for unfinished in folder.glob("checkpoint_*.partial"):
-                shutil.rmtree(unfinished, ignore_errors=True)
-            #: slot restored_files
-        self.accelerator.wait_for_everyone()
 
     def load(self, path: Path) -> None:
         """Restore what was saved. Loading never runs code from a checkpoint."""
@@ -96,30 +93,31 @@ class Checkpoints:
         check_digests(path)
         #: end check_digests
         try:
-            saved = torch.load(path / "run.pt", map_location="cpu", weights_only=True)
+            saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
             settings = list_settings(self.accelerator, self.config)
-            compare_settings(read_settings(path), settings, saved["fixed"] | FIXED)
+            compare_settings(read_settings(path), settings)
             #: region load_state
             self.accelerator.load_state(path)
             #: end load_state
         except PickleError as error:  # PyTorch's own message suggests running the code
             raise SystemExit(f"{path} holds more than plain data.") from error
         for name, state in self.states.items():
-            if name in saved["states"]:
-                state.load_state_dict(saved["states"][name])
+            if name in saved:
+                state.load_state_dict(saved[name])
             else:
                 log(f"{name} is not in the checkpoint: it starts from scratch")
+        #: slot restored_files
         log(f"resumed from {path} at step {self.progress.step}")
 
 
-def compare_settings(saved: dict, settings: dict, fixed: dict[str, str]) -> None:
-    """Log the settings that differ from those of a checkpoint. Exit if one of `fixed` differs."""
+def compare_settings(saved: dict, settings: dict) -> None:
+    """Log the settings that differ from those of a checkpoint. Exit if a fixed one differs."""
     for name in settings | saved:
         old, new = saved.get(name), settings.get(name)
         if name in ("output_dir", "resume") or str(new) == str(old):  # paths are saved as text
             continue
-        if name in fixed:
-            reason = f"{name} was {old}, not {new}, and can't change: {fixed[name]}"
+        if name in FIXED:
+            reason = f"{name} was {old}, not {new}, and can't change: {FIXED[name]}"
             raise SystemExit(f"{reason}. Use the same value, or start a new run.")
         log(f"{name} is {new}, and was {old} when the checkpoint was saved")
 

@@ -106,8 +106,8 @@ def files_of(folder: Path) -> dict[str, object]:
 
             tensors = load_file(path)
             found[name] = {key: short(value.float().sum()) for key, value in tensors.items()}
-        elif path.name in ("run.pt", "states.pt"):
-            states = torch.load(path, weights_only=True)["states"]
+        elif path.name == "states.pt":
+            states = torch.load(path, weights_only=True)
             found[name] = {
                 key: str(value) for key, value in states.items() if not TIMES.search(key)
             }
