@@ -43,7 +43,7 @@ class Checkpoints:
         scratch = folder.with_suffix(".partial")
         states = {name: state.state_dict() for name, state in self.states.items()}
         self.accelerator.save_state(scratch)
-        self.accelerator.save(states, scratch / "states.pt")
+        self.accelerator.save(states, scratch / "loop.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             write_config(self.accelerator, self.config, scratch)
@@ -80,7 +80,7 @@ class Checkpoints:
         """Restore what was saved. Loading never runs code from a checkpoint."""
         check_digests(path)
         try:
-            saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
+            saved = torch.load(path / "loop.pt", map_location="cpu", weights_only=True)
             settings = list_settings(self.accelerator, self.config)
             compare_settings(read_settings(path), settings)
             self.accelerator.load_state(path)

@@ -49,7 +49,7 @@ class Checkpoints:
         if not math.isfinite(loss["sum"] + loss["sums"].sum()):
             raise SystemExit(f"The loss is nan at step {self.progress.step}: nothing was saved.")
         self.accelerator.save_state(scratch)
-        self.accelerator.save(states, scratch / "states.pt")
+        self.accelerator.save(states, scratch / "loop.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             write_config(self.accelerator, self.config, scratch)
@@ -91,7 +91,7 @@ class Checkpoints:
     def load(self, path: Path) -> None:
         """Restore what was saved. Loading never runs code from a checkpoint."""
         try:
-            saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
+            saved = torch.load(path / "loop.pt", map_location="cpu", weights_only=True)
             settings = list_settings(self.accelerator, self.config)
             compare_settings(read_settings(path), settings)
             self.accelerator.load_state(path)

@@ -149,7 +149,7 @@ def find_resumed(resume: str, folder: Path | None = None) -> Path:
     else:
         runs = Path("runs").glob("*/checkpoint_" + "[0-9]" * 8)
         found = sorted(runs, key=lambda path: path.lstat().st_mtime)
-    if found and (found[-1] / "states.pt").exists():
+    if found and (found[-1] / "loop.pt").exists():
         return found[-1]
     raise SystemExit(f"No complete checkpoint to resume: {found[-1] if found else 'runs'}.")
 

@@ -489,7 +489,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     killed = search()
     trial = folder / "runs/search/first/trial_0000"
     for _ in range(2400):
-        if any(trial.glob("checkpoint_*[0-9]/states.pt")):
+        if any(trial.glob("checkpoint_*[0-9]/loop.pt")):
             break
         time.sleep(0.02)
     for process in psutil.process_iter(["cwd"]):  # the search, and its run

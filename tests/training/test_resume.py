@@ -431,7 +431,7 @@ def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:
     assert result.returncode != 0 and "size mismatch" in result.stderr
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "states.pt", "random_states_0.pkl"])
+@pytest.mark.parametrize("name", ["model.safetensors", "loop.pt", "random_states_0.pkl"])
 def test_a_truncated_checkpoint_is_not_taken(name: str, saved_twice: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(saved_twice, tmp_path / "copy")
     for path in (folder / "runs/latest").glob(f"checkpoint_*/{name}"):
@@ -439,7 +439,7 @@ def test_a_truncated_checkpoint_is_not_taken(name: str, saved_twice: Path, tmp_p
     assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: ")
 
 
-@pytest.mark.parametrize("name", ["model.safetensors", "states.pt", "random_states_0.pkl"])
+@pytest.mark.parametrize("name", ["model.safetensors", "loop.pt", "random_states_0.pkl"])
 def test_a_truncated_checkpoint_never_trains(name: str, stopped: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(stopped, tmp_path / "copy")
     path = only_checkpoint(folder) / name
@@ -520,7 +520,7 @@ def test_a_damaged_checkpoint_is_left_for_the_one_before(saved_twice: Path, tmp_
     moved = folder / "runs/latest/checkpoint_00000008.damaged"
     assert (moved / "config.json").read_text() != saved, "the damaged one is kept"
     for path in (folder / "runs/latest").glob("checkpoint_*"):
-        flip(path / "states.pt")
+        flip(path / "loop.pt")
     assert_refused(resume(saved_twice, folder), "No complete checkpoint to resume: ")
 
 
@@ -541,7 +541,7 @@ def test_checksums_can_be_added_to_a_run(stopped: Path, tmp_path: Path) -> None:
 def test_checkpoints_of_earlier_versions_are_refused(stopped: Path, tmp_path: Path) -> None:
     """They have other files."""
     folder = shutil.copytree(stopped, tmp_path / "copy")
-    path = only_checkpoint(folder) / "states.pt"
+    path = only_checkpoint(folder) / "loop.pt"
     path.rename(path.with_name("states.pt"))
     path.with_name("checkpoint.json").write_text("{}")
     result = resume(stopped, folder)

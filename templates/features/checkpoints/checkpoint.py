@@ -45,7 +45,7 @@ class Checkpoints:
         #: region save_state
         self.accelerator.save_state(scratch)
         #: end save_state
-        self.accelerator.save(states, scratch / "states.pt")
+        self.accelerator.save(states, scratch / "loop.pt")
         self.accelerator.wait_for_everyone()
         if self.accelerator.is_main_process:
             #: slot saved_by_all
@@ -93,7 +93,7 @@ class Checkpoints:
         check_digests(path)
         #: end check_digests
         try:
-            saved = torch.load(path / "states.pt", map_location="cpu", weights_only=True)
+            saved = torch.load(path / "loop.pt", map_location="cpu", weights_only=True)
             settings = list_settings(self.accelerator, self.config)
             compare_settings(read_settings(path), settings)
             #: region load_state

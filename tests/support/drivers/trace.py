@@ -106,7 +106,7 @@ def files_of(folder: Path) -> dict[str, object]:
 
             tensors = load_file(path)
             found[name] = {key: short(value.float().sum()) for key, value in tensors.items()}
-        elif path.name == "states.pt":
+        elif path.name == "loop.pt":
             states = torch.load(path, weights_only=True)
             found[name] = {
                 key: str(value) for key, value in states.items() if not TIMES.search(key)
