@@ -95,6 +95,8 @@ class Parts(Reader):
             self.refuse_argument(
                 "per_device_batch_size", size, "set training.batch_size in scaffold.toml"
             )
+        if plan.value(self.training.get("max_num_train_steps")) is not None:
+            plan.note("max_num_train_steps: a run ends after num_epochs, too, if that is earlier")
         limit = plan.value(self.training.get("gradient_clip_value"))
         if limit is UNKNOWN:
             self.refuse_argument(
@@ -187,9 +189,24 @@ class Parts(Reader):
         schedule = self.training.get("create_scheduler_fn")
         if schedule is None or plan.value(schedule) is None:
             return
-        for part in ast.walk(self.script.tree):
-            if isinstance(part, ast.Attribute) and part.attr in PLACEHOLDERS:
-                plan.edits.replace(part, PLACEHOLDERS[part.attr])
+        places = [
+            part
+            for part in self.script.source.all(ast.Attribute)
+            if isinstance(part, ast.Attribute) and part.attr in PLACEHOLDERS
+        ]
+        if places and plan.value(self.training.get("max_num_train_steps")) is not None:
+            self.refuse_argument(
+                "create_scheduler_fn",
+                schedule,
+                "max_num_train_steps changes its lengths there: write it in build_optimizer",
+            )
+            return
+        accumulates = "training.gradient_accumulation_steps" in plan.answers
+        for part in places:
+            text = PLACEHOLDERS[part.attr]
+            if part.attr == "TRAIN_DATALOADER_LEN" and accumulates:
+                text = f"({text[1:-1]} * config.gradient_accumulation_steps)"
+            plan.edits.replace(part, text)
         made = ast.unparse(plan.latest(schedule))
         if "create_scheduler_fn" in made or ".create_scheduler" in made:
             self.refuse_argument(
@@ -210,7 +227,7 @@ class Run(Parts):
 
     def read(self) -> None:
         plan = self.plan
-        self.given = words(self.trainer, TRAINER)
+        self.given = plan.given_to(self.trainer, TRAINER)
         start = self.find_start()
         self.training = words(start, TRAIN)
         if any(word.arg is None for word in (*start.keywords, *self.trainer.keywords)):

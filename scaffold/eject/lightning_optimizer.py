@@ -1,6 +1,7 @@
 """Optimizer and schedule of a LightningModule."""
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from scaffold.eject.classes import settle, settle_literal
@@ -191,9 +192,9 @@ class Optimizers(Settles):
         if unit == "step":
             plan.loop.after_update = line
         elif every > 1:
-            plan.loop.epoch_end = f"if (epoch + 1) % {every} == 0:\n    {line}"
+            plan.loop.schedule = f"if (epoch + 1) % {every} == 0:\n    {line}"
         else:
-            plan.loop.epoch_end = line
+            plan.loop.schedule = line
 
     def _name_optimizer(self, optimizer: ast.expr, schedule: ast.expr) -> None:
         """In build_scheduler, the optimizer is a parameter."""
@@ -209,11 +210,11 @@ class Optimizers(Settles):
         kept = self.items
         if isinstance(optimizer, ast.Name):
             names = {optimizer.id, "optimizer"}
-            made = [item for item in kept if item.bound & names]
-            above = needed(kept, {name for item in made for name in item.used}, ())
-            wanted = used_names(value) - names
-            again = needed(kept, wanted, made)
-            del above
+            # what changes the model has been done in build_optimizer
+            own = {owner(function)}
+            items = {replace(item, changed=item.changed - own): item for item in kept}
+            made = [item for item in items if item.bound & names]
+            again = {items[item] for item in needed([*items], used_names(value) - names, made)}
             self.items = [item for item in kept if item in again or _binds(item, value)]
         text = self._builder(function, value)
         self.items = kept

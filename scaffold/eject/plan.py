@@ -8,7 +8,7 @@ from typing import Any
 from scaffold.answers.catalog import Value
 from scaffold.eject.edits import Edits, dedent
 from scaffold.eject.flow import Item, needed, value_of
-from scaffold.eject.script import DEFINITIONS, Script, used_names
+from scaffold.eject.script import DEFINITIONS, Script, methods, used_names
 
 TODO = "# TODO:"
 OTHER_CONFIG = "script_config"
@@ -52,6 +52,7 @@ class Loop:
     update: str = ""  # instead of our backward, clipping and step: manual optimisation
     after_update: str = ""
     epoch_end: str = ""  # after the evaluation
+    schedule: str = ""  # after that, for a schedule of epochs
     after: str = ""  # the last epoch
     logs: bool = False  # whether the step logs values
     alone: str = ""  # why it can't run on several processes
@@ -198,6 +199,15 @@ class Plan:
     def slice(self, names: Collection[str], without: Collection[Item] = ()) -> list[Item]:
         """The statements that these names need, in order."""
         return needed(self.items, names, {*self.dropped, *without})
+
+    def given_to(self, trainer: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:
+        """The arguments of a Trainer. An own class may take others before them."""
+        node = self.script.definitions.get(self.script.named(trainer.func))
+        for part in self.script.bases(node) if isinstance(node, ast.ClassDef) else ():
+            if found := methods(part).get("__init__"):
+                own = [argument.arg for argument in found.args.args[1:]]
+                return words(trainer, [*own, *names] if found.args.vararg else own)
+        return words(trainer, names)
 
     def value(self, node: ast.expr | None) -> Any:
         """The value of an expression: None without one, UNKNOWN if it can't be known unrun."""

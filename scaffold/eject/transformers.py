@@ -366,7 +366,7 @@ class Run(Optimizers):
     """One call of `train`, and what leads to it."""
 
     def read(self) -> None:
-        self.given = words(self.trainer, MODEL)
+        self.given = self.plan.given_to(self.trainer, MODEL)
         if "tokenizer" in self.given:
             self.given["processing_class"] = self.given.pop("tokenizer")
         start = self.find_start()

@@ -486,9 +486,12 @@ class Train(Step):
             None,
         )
         if metrics:
-            if loop.logs:
+            rows = [loop.epoch_end, loop.schedule]
+            if loop.logs and "meters" in loop.epoch_end:  # it logs, too
+                rows.insert(1, "metrics |= meters.end()")
+            elif loop.logs:
                 self.put(metrics[0], "metrics |= meters.end()")
-            self.put(below or metrics[0], loop.epoch_end)
+            self.put(below or metrics[0], "\n".join(row for row in rows if row))
         self.put(epochs, loop.after)
 
 

@@ -330,6 +330,89 @@ def test_several_settings_of_one_call(cli: Cli, tmp_path: Path, call: str) -> No
     assert given == {"batch_size": "config.batch_size", "workers": "config.num_workers"}
 
 
+def test_what_the_end_of_an_epoch_logs_is_of_that_epoch(cli: Cli, tmp_path: Path) -> None:
+    hook = 'def on_train_epoch_end(self):\n        self.log("train/score", self.score())\n\n    '
+    text = change("def configure_optimizers", f"{hook}def configure_optimizers")
+    text = change(
+        "    def forward", "    def score(self):\n        return 1.0\n\n    def forward", text
+    )
+    project, _ = eject(cli, tmp_path, text)
+    lines = [line.strip() for line in (project / "train.py").read_text().splitlines()]
+    places = [
+        next(number for number, line in enumerate(lines) if line.startswith(start))
+        for start in (
+            "metrics |= evaluate(",
+            'meters.log("train/score"',
+            "metrics |= meters.end()",
+            "scheduler.step()",
+            "metrics_file.append(progress.step, metrics)",
+        )
+    ]
+    assert places == sorted(places), "hook, its values, schedule: as in Lightning"
+    assert lines.count("metrics |= meters.end()") == 1
+
+
+def test_a_schedule_has_no_lines_of_the_optimizer(cli: Cli, tmp_path: Path) -> None:
+    groups = (
+        "decay = []\n        for parameter in self.parameters():\n"
+        "            decay.append(parameter)\n        optimizer = torch.optim.SGD(decay, "
+    )
+    text = change("optimizer = torch.optim.SGD(self.parameters(), ", groups)
+    project, _ = eject(cli, tmp_path, text)
+    functions = {
+        node.name: ast.unparse(node)
+        for node in ast.parse((project / "train.py").read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert "decay.append" in functions["build_optimizer"]
+    assert "decay" not in functions["build_scheduler"]
+
+
+OWN_TRAINER = """
+class Own(Trainer):
+    def __init__(self, classes, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.classes = classes
+
+
+"""
+SCHEDULE = """num_epochs=3,
+    create_scheduler_fn=partial(
+        torch.optim.lr_scheduler.OneCycleLR,
+        max_lr=0.1,
+        epochs=TrainerPlaceholderValues.NUM_EPOCHS,
+        steps_per_epoch=TrainerPlaceholderValues.TRAIN_DATALOADER_LEN,
+    ),"""
+
+
+def test_an_own_trainer_may_take_arguments_of_its_own_first(cli: Cli, tmp_path: Path) -> None:
+    text = SCRIPTS["pytorch-accelerated"].replace("trainer = Trainer(", "trainer = Own(3, ")
+    text = change("inputs = ", f"{OWN_TRAINER}inputs = ", text)
+    project, output = eject(cli, tmp_path, text, code=1)
+    assert "nn.Linear(4, 1)" in (project / "model.py").read_text()
+    assert "an own Trainer's method is not carried over" in output and "1 TODO(s)" in output
+
+
+def test_lengths_of_pytorch_accelerated(cli: Cli, tmp_path: Path) -> None:
+    text = change("num_epochs=3,", SCHEDULE, SCRIPTS["pytorch-accelerated"])
+    text = change(
+        "from torch import nn",
+        "from functools import partial\n"
+        "from pytorch_accelerated.trainer import TrainerPlaceholderValues\nfrom torch import nn",
+        text,
+    )
+    accumulated = text.replace("num_epochs=3,", "num_epochs=3, gradient_accumulation_steps=2,")
+    project, _ = eject(cli, tmp_path, accumulated)
+    train = (project / "train.py").read_text()
+    length = "total_steps // config.epochs * config.gradient_accumulation_steps"
+    assert f"steps_per_epoch=({length})" in train and "epochs=config.epochs" in train
+    (tmp_path / "limited").mkdir()
+    limited = text.replace("num_epochs=3,", "num_epochs=3, max_num_train_steps=9,")
+    project, output = eject(cli, tmp_path / "limited", limited, code=1)
+    assert "max_num_train_steps changes its lengths there" in output
+    assert "build_scheduler" not in (project / "train.py").read_text()
+
+
 # names that the written modules have, too: of the module, and of the steps
 NAMES = """
 from math import log

@@ -11,6 +11,8 @@ import importlib.util
 import os
 import runpy
 import sys
+from collections.abc import Sized
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ class Record:
     def __init__(self, updates: int, path: str) -> None:
         self.updates, self.path = updates, path
         self.data: dict[str, Any] = {"batches": [], "losses": [], "evaluated": [], "length": 0}
+        self.data["max_steps"] = updates
 
     def start(self, model: Any, length: int) -> None:
         self.model = model
@@ -34,6 +37,11 @@ class Record:
     def batch(self, batch: Any) -> None:
         torch.manual_seed(SEED + len(self.data["batches"]))
         self.data["batches"].append(copy.deepcopy(batch))
+
+    def evaluate(self, loader: Any) -> None:
+        """Keep two batches, to evaluate the project on. Random numbers stay as they are."""
+        with torch.random.fork_rng():
+            self.data["evaluated"] = [copy.deepcopy(batch) for batch in islice(loader, 2)]
 
     def loss(self, loss: Any) -> None:
         self.data["losses"].append(float(loss))
@@ -89,7 +97,13 @@ def record_package(record: Record, lightning: Any) -> None:
         most = given.get("limit_val_batches")
         callbacks = given.get("callbacks") or []
         callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
-        gone = (lightning.callbacks.ModelCheckpoint, lightning.callbacks.LearningRateMonitor)
+        known = lightning.callbacks  # these need a logger, files or a whole evaluation
+        gone = (
+            known.EarlyStopping,
+            known.LearningRateMonitor,
+            known.ModelCheckpoint,
+            known.ProgressBar,
+        )
         given |= {
             "accelerator": "cpu",
             "devices": 1,
@@ -126,7 +140,10 @@ def record_transformers(record: Record) -> None:
             batches = length * self.args.num_train_epochs
             most = max(int(batches // self.args.gradient_accumulation_steps), 1)
         self.args.max_steps = min(most, record.updates)
+        self.remove_callback(transformers.EarlyStoppingCallback)  # nothing is evaluated
         record.start(self.model, length)
+        if isinstance(self.eval_dataset, Sized):
+            record.evaluate(self.get_eval_dataloader())
         old(self, *arguments, **given)
         record.end(self.state.global_step)
 
@@ -161,11 +178,20 @@ def record_accelerated(record: Record) -> None:
 
     trainer = pytorch_accelerated.Trainer
 
+    known = pytorch_accelerated.callbacks  # these read an evaluation
+
     def run(old: Any, self: Any) -> None:
-        self.run_config = dataclasses.replace(self.run_config, max_num_train_steps=record.updates)
+        gone = (known.EarlyStoppingCallback, known.ModelEmaCallback, known.SaveBestModelCallback)
+        kept = [one for one in self.callback_handler.callbacks if not isinstance(one, gone)]
+        self.callback_handler.callbacks = kept
+        most = min(self.run_config.max_num_train_steps, record.updates)
+        self.run_config = dataclasses.replace(self.run_config, max_num_train_steps=most)
+        record.data["max_steps"] = 0  # the schedule is that of the whole run
         record.start(self._accelerator.unwrap_model(self.model), len(self._train_dataloader))
+        if self._eval_dataloader is not None:
+            record.evaluate(self._eval_dataloader)
         old(self)
-        record.end(record.updates)
+        record.end(most)
 
     def step(old: Any, self: Any, batch: Any, number: int) -> None:
         record.batch(batch)

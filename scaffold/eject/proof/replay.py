@@ -10,12 +10,17 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
 
 SEED = 1000
+
+
+class End(Exception):
+    """No batch is left."""
 
 
 class Replay:
@@ -32,7 +37,7 @@ class Replay:
     def __iter__(self) -> Iterator[Any]:
         for _ in range(self.length):
             if self.next == len(self.batches):
-                return
+                raise End
             batch = copy.deepcopy(self.batches[self.next])
             if self.places is not None:
                 self.places[id(batch)] = self.next
@@ -99,15 +104,27 @@ def main(project: str, recorded: str, path: str) -> None:
 
     train.build_model, train.find_batch_size = build_model, find_batch_size
     train.build_loaders, Accelerator.backward = build_loaders, note
+    if hasattr(train, "BestModel"):  # what is compared is the last model
+        train.BestModel.load = lambda *_: None
     if hasattr(train, "evaluate_test"):
         train.evaluate_test = lambda *_: {}
     config = train.Config()
     names = {field.name for field in dataclasses.fields(config)}
     steps = getattr(config, "gradient_accumulation_steps", 1)
     with tempfile.TemporaryDirectory() as folder:
-        changes = {"output_dir": Path(folder), "max_steps": record["updates"], "log_every": 0}
-        changes |= {"checkpoint_every": 0, "mixed_precision": "no"}
-        train.main(dataclasses.replace(config, **{k: v for k, v in changes.items() if k in names}))
+        changes = {
+            "output_dir": Path(folder),
+            "max_steps": min(record["max_steps"], record["updates"]),
+        }
+        changes |= {
+            "log_every": 0,
+            "checkpoint_every": 0,
+            "mixed_precision": "no",
+            "patience": 10**9,
+        }
+        changes = {name: value for name, value in changes.items() if name in names}
+        with suppress(End):
+            train.main(dataclasses.replace(config, **changes))
     torch.save({"losses": losses, "after": models[-1].state_dict()}, path)
 
 
