@@ -75,7 +75,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # Files of many small tests that look at one thing from many sides: every run has a test of them if
-# the checksum of its name can be divided by this number; the sweep has the others.
+# the checksum of its name can be divided by this number; the sweep has the others. Those that are
+# marked `every_run` take no turns.
 IN_TURNS = {
     "test_ask.py": 2,
     "test_check.py": 2,
@@ -109,7 +110,8 @@ IN_TURNS = {
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         # by name, so that a test that is added moves no other one to the sweep
-        if crc32(item.name.encode()) % IN_TURNS.get(item.path.name, 1):
+        turn = crc32(item.name.encode()) % IN_TURNS.get(item.path.name, 1)
+        if turn and not item.get_closest_marker("every_run"):
             item.add_marker(pytest.mark.sweep)
     files = changed.changed_files(config)
     if files is not None:

@@ -165,6 +165,7 @@ train.main(train.Config(epochs=1, batch_size=64))
 KEEPERS = ["hooks", "local_sgd", "find_batch_size", "save_on_error"]
 
 
+@pytest.mark.train
 @pytest.mark.parametrize(
     "name", ["minimal", *(pytest.param(one, marks=pytest.mark.sweep) for one in (*KEEPERS, "all"))]
 )
