@@ -261,7 +261,7 @@ def test_write_stays_below_the_folder_and_overwrites_nothing(tmp_path: Path) -> 
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.chdir(tmp_path)
     with Server(None, app) as running:
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=[0.02])
         thread.start()
         yield running
         running.shutdown()
