@@ -278,6 +278,7 @@ def request(
     return response.status, response.read()
 
 
+@pytest.mark.every_run
 def test_a_call_needs_the_token(server: Server) -> None:
     token = {TOKEN.replace("-", "_"): server.token}
     assert request(server, "POST", "/call/ask", b"{}", **token)[0] == 200
