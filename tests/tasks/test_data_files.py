@@ -379,6 +379,7 @@ def test_all_templates_say_which_images_they_open():
         assert all("formats=FORMATS" in call for call in calls), file
 
 
+@pytest.mark.every_run
 def test_a_yaml_file_that_grows_is_refused_before_it_does(project):
     made = project("object_detection", dataset="yolo")
     write("data/objects/images/a.txt")
