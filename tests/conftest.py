@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -137,6 +138,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = list(changed.select(items, files, config.cache.get(changed.NOTES, {})))
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
+
+
+# what takes seconds to import, and is there when the tests are collected: test_house.py looks
+imported_early: set[str] = set()
+
+
+def pytest_collection_finish() -> None:
+    imported_early.update({"torch", "transformers", "pandas"} & sys.modules.keys())
 
 
 pytest_fixture_setup = changed.pytest_fixture_setup
