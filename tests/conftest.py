@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from support import warm  # noqa: E402
 from support.command_line import Cli, command_line  # noqa: E402
 from support.paths import TEMPLATES  # noqa: E402
 from support.shared import open_folder  # noqa: E402
+from support.training import begin_server  # noqa: E402
 
 
 @pytest.fixture
@@ -72,50 +74,78 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SCAFFOLD_CACHE_DIR"] = cache_folder.name
     warm.prepare(warm_folder.name)
     open_folder(config.cache.mkdir("shared"))
+    if config.option.markexpr.startswith("train") and not config.option.collectonly:
+        begin_server()
 
 
 # Files of many small tests that look at one thing from many sides: every run has a test of them if
-# the checksum of its name can be divided by this number; the sweep has the others.
+# the checksum of its name can be divided by this number; the sweep has the others. Those that are
+# marked `every_run` take no turns.
 IN_TURNS = {
-    "test_ask.py": 2,
-    "test_check.py": 2,
-    "test_cli.py": 3,
+    "test_accelerate_config.py": 2,
+    "test_ask.py": 4,
+    "test_catalog.py": 2,
+    "test_check.py": 4,
+    "test_cli.py": 6,
+    "test_data_files.py": 2,
+    "test_detection.py": 2,
     "test_doctor.py": 3,
+    "test_embeddings.py": 2,
     "test_evaluate_script.py": 2,
+    "test_evaluation.py": 2,
     "test_fuzz.py": 2,
+    "test_images.py": 2,
     "test_journal.py": 3,
     "test_layouts.py": 2,
-    "test_merge_edits.py": 2,
-    "test_merge_moves.py": 3,
-    "test_merge_ways.py": 2,
+    "test_merge_edits.py": 4,
+    "test_merge_moves.py": 6,
+    "test_merge_ways.py": 4,
     "test_old_projects.py": 2,
-    "test_own_files.py": 2,
+    "test_own_files.py": 4,
     "test_predict.py": 2,
-    "test_resume.py": 2,
-    "test_scenarios.py": 2,
-    "test_search.py": 2,
-    "test_settings.py": 3,
+    "test_resume.py": 4,
+    "test_scenarios.py": 4,
+    "test_search.py": 4,
+    "test_segmentation.py": 2,
+    "test_settings.py": 6,
     "test_sharding.py": 2,
-    "test_templates.py": 2,
-    "test_text_and_tables.py": 2,
-    "test_training.py": 2,
-    "test_update.py": 2,
-    "test_update_tasks.py": 3,
-    "test_values.py": 3,
+    "test_templates.py": 4,
+    "test_text_and_tables.py": 4,
+    "test_text_files.py": 2,
+    "test_training.py": 4,
+    "test_traps.py": 2,
+    "test_update.py": 4,
+    "test_update_tasks.py": 6,
+    "test_values.py": 6,
+    "test_web.py": 2,
 }
+
+
+# They need no warm process, so they come first, while the server of those starts.
+COLD = ("test_accelerate_config.py", "test_data_files.py", "test_eject.py", "test_launch.py")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         # by name, so that a test that is added moves no other one to the sweep
-        if crc32(item.name.encode()) % IN_TURNS.get(item.path.name, 1):
+        turn = crc32(item.name.encode()) % IN_TURNS.get(item.path.name, 1)
+        if turn and not item.get_closest_marker("every_run"):
             item.add_marker(pytest.mark.sweep)
+    items.sort(key=lambda item: item.path.name not in COLD)
     files = changed.changed_files(config)
     if files is not None:
         kept = list(changed.select(items, files, config.cache.get(changed.NOTES, {})))
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
+
+
+# what takes seconds to import, and is there when the tests are collected: test_house.py looks
+imported_early: set[str] = set()
+
+
+def pytest_collection_finish() -> None:
+    imported_early.update({"torch", "transformers", "pandas"} & sys.modules.keys())
 
 
 pytest_fixture_setup = changed.pytest_fixture_setup

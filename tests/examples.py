@@ -22,6 +22,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import recipe_answers
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
+from scaffold.render.format import Remember, make_anew
 from scaffold.render.project import build_project
 from support.paths import REPOSITORY
 
@@ -61,11 +62,11 @@ def examples() -> dict[str, list[str]]:
 CURVES = ["features.learning_curves=true"]
 
 
-def render_example(name: str) -> dict[str, str]:
+def render_example(name: str, remember: Remember = make_anew) -> dict[str, str]:
     """The files of an example."""
     catalog = load_catalog()
     given = dict(parse_setting(catalog, setting) for setting in examples()[name])
-    return build_project(catalog, resolve(catalog, {"project.name": name, **given}))
+    return build_project(catalog, resolve(catalog, {"project.name": name, **given}), remember)
 
 
 def render_examples(target: Path) -> None:

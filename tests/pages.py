@@ -1,7 +1,8 @@
 """The pages of documentation below templates/. `python tests/pages.py` writes them anew."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from scaffold.answers.catalog import MARK, Catalog
 from scaffold.answers.manifests import load_catalog
@@ -16,14 +17,16 @@ FOLDER = TEMPLATES
 COMMAND = "python tests/pages.py"
 
 
-def pages() -> dict[str, str]:
-    """The text of each page, by its path below the templates: what is above the mark is kept."""
+def pages() -> dict[str, Callable[[], str]]:
+    """What writes each page, by its path below the templates: what is above the mark is kept."""
     catalog = load_catalog()
     components = [*catalog.tasks.values(), *catalog.features.values()]
     found = {
-        page_path(component): write_page(catalog, component, mark=MARK) for component in components
+        page_path(component): partial(write_page, catalog, component, mark=MARK)
+        for component in components
     }
-    return {"FEATURES.md": write_index(catalog), README: write_readme(catalog), **found}
+    index, readme = partial(write_index, catalog), partial(write_readme, catalog)
+    return {"FEATURES.md": index, README: readme, **found}
 
 
 README = "README.md"  # written by hand, but for two tables
@@ -103,7 +106,7 @@ def write_comparison() -> None:
 
 
 if __name__ == "__main__":
-    for name, text in pages().items():
-        (FOLDER / name).write_text(text, encoding="utf-8", newline="\n")
+    for name, write in pages().items():
+        (FOLDER / name).write_text(write(), encoding="utf-8", newline="\n")
     write_comparison()
     print(f"wrote {len(pages())} pages to {FOLDER}")

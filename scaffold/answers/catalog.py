@@ -255,6 +255,20 @@ class Catalog:
         return {option.key: option for option in options}
 
     @cached_property
+    def usual(self) -> Mapping[str, Mapping[str, Value]]:
+        """The defaults of all settings by task, without those that follow from choices."""
+        options = self.settings.items()
+        return {
+            name: {key: task.defaults.get(key, option.default) for key, option in options}
+            for name, task in self.tasks.items()
+        }
+
+    @cached_property
+    def following(self) -> tuple[Option, ...]:
+        """The settings whose default is the answer to another one."""
+        return tuple(option for option in self.settings.values() if option.default_from)
+
+    @cached_property
     def deciding(self) -> tuple[Option, ...]:
         """The settings with choices that change defaults, or that do not go with everything."""
         return tuple(

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from scaffold.answers import hardware
@@ -76,7 +77,7 @@ class Interview:
 
     def next_question(self) -> Question | None:
         """The first question without a reply, None after the last one."""
-        key = next((key for key in open_questions(self) if key not in self.replies), "")
+        key = next(open_questions(self, self.replies), "")
         return make_question(self, key) if key else None
 
     def parse(self, question: Question, typed: Typed) -> Answers:
@@ -161,33 +162,45 @@ def _own_answers(catalog: Catalog, previous: Answers) -> Answers:
 # which questions there are
 
 
-def open_questions(interview: Interview) -> Iterator[str]:
-    """The keys of the questions to ask given the answers so far, answered or not, in order."""
-    options = _options_to_ask(interview)
-    coarse = [option.key for option in options if not option.finer]
-    finer = [option.key for option in options if option.finer]
+def open_questions(interview: Interview, answered: Collection[str] = ()) -> Iterator[str]:
+    """The keys of the questions to ask given the answers so far, but for these, in order.
+
+    One after the other: whether the others allow a choice takes long to find out.
+    """
     plain = interview.catalog.plain_tables
-    yield from (key for key in coarse if key.rpartition(".")[0] in plain)
-    if _features_to_ask(interview):
+    coarse = partial(_options_to_ask, interview, answered, finer=False)
+    yield from (option.key for option in coarse(lambda table: table in plain))
+    if FEATURES not in answered and _features_to_ask(interview):
         yield FEATURES
-    yield from (key for key in coarse if key.rpartition(".")[0] not in plain)
-    if finer:
+    yield from (option.key for option in coarse(lambda table: table not in plain))
+    finer = partial(_options_to_ask, interview, finer=True)
+    if FINER not in answered and any(True for _ in finer(())):
         yield FINER
     if interview.asked().get(FINER):
-        yield from finer
+        yield from (option.key for option in finer(answered))
 
 
-def _options_to_ask(interview: Interview) -> list[Option]:
+def _options_to_ask(
+    interview: Interview,
+    answered: Collection[str],
+    of: Callable[[str], bool] = lambda table: True,
+    *,
+    finer: bool,
+) -> Iterator[Option]:
+    """The settings to ask for that have no reply yet, of the tables that are wanted."""
     answers = interview.resolve()
     switches = [feature.switch_key for feature in _features_to_ask(interview)]
-    return [
-        option
-        for option in interview.catalog.settings.values()
-        if option.question
-        and option.key not in {*interview.given, *switches}
-        and applies(interview.catalog, option, answers)
-        and _is_open(interview, option, answers)
-    ]
+    known = {*interview.given, *switches, *answered}
+    for option in interview.catalog.settings.values():
+        if (
+            option.question
+            and option.finer == finer
+            and of(option.table)
+            and option.key not in known
+            and applies(interview.catalog, option, answers)
+            and _is_open(interview, option, answers)
+        ):
+            yield option
 
 
 def _features_to_ask(interview: Interview) -> list[Feature]:
@@ -252,8 +265,8 @@ def make_question(interview: Interview, key: str) -> Question:
     if key == FEATURES:
         return _feature_question(_features_to_ask(interview), defaults)
     if key == FINER:
-        finer = [option.key for option in _options_to_ask(interview) if option.finer]
-        tables = dict.fromkeys(key.split(".")[-2] for key in finer)
+        finer = _options_to_ask(interview, (), finer=True)
+        tables = dict.fromkeys(option.key.split(".")[-2] for option in finer)
         keep = "keep the defaults" if interview.previous is None else "keep them as they are"
         return _finer_question(list(tables), bool(defaults.get(FINER)), keep)
     option = interview.catalog.settings[key]

@@ -129,8 +129,7 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
     options = catalog.settings
     key = "project.task"
     task = catalog.tasks[str(check(options[key], given.get(key, options[key].default)))]
-    answers = {key: task.defaults.get(key, option.default) for key, option in options.items()}
-    answers[key] = task.name
+    answers = {**catalog.usual[task.name], key: task.name}
     chosen: list[tuple[str, Choice]] = []
     for option in catalog.deciding:
         if option.task in ("", task.name):
@@ -149,6 +148,7 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
             answers[changed] = float(f"{float(answers[changed]) * factor:.3g}")
         answers |= task.defaults_with.get(name, {})
     now = {**answers, **given}
+    has = traits(catalog, now)
     chosen_features = _chosen_features(catalog, given, now)
     for feature in catalog.features.values():
         # what a task or a choice turns on gives way to a feature that excludes it
@@ -157,7 +157,7 @@ def default_answers(catalog: Catalog, given: Mapping[str, Value]) -> Answers:
             feature.name in one.conflicts or one.name in feature.conflicts
             for one in chosen_features.values()
         )
-        if gives_way or not fits(catalog, feature, now):
+        if gives_way or rules_out(feature, task) or not has.issuperset(feature.needs):
             answers[feature.switch_key] = feature.off
     return answers
 
@@ -189,9 +189,9 @@ def resolve(
         answers |= {f.switch_key: f.off for f in catalog.features.values() if not f.minimal}
     answers |= {key: check(options[key], given[key]) for key in options if key in given}
     answers |= dict.fromkeys(implied_switches(catalog, given), True)
-    for key, option in options.items():
-        if option.default_from and key not in given:
-            answers[key] = answers[option.default_from]
+    for option in catalog.following:
+        if option.key not in given:
+            answers[option.key] = answers[option.default_from]
     fresh = given if fresh is None else fresh
     hardware.complete(answers, fresh, traits(catalog, answers))
     _check_features(catalog, answers)

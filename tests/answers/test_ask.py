@@ -213,6 +213,7 @@ def edited_answers(text: str) -> str:
     return tomlkit.dumps(document)
 
 
+@pytest.mark.every_run
 def test_the_same_answers_write_the_same_project_however_given(
     start: Start, tmp_path: Path
 ) -> None:
@@ -660,6 +661,7 @@ def new_with_input(
     )
 
 
+@pytest.mark.every_run
 @pytest.mark.parametrize(
     "stdin", in_turns(["printf 'foo\\ngan\\n' |", "<<< foo", "< ../answers"], 3)
 )
@@ -764,6 +766,7 @@ def test_enter_all_the_way_changes_nothing_in_an_update(start: Start) -> None:
     assert answered(terminal) == resolved()
 
 
+@pytest.mark.every_run
 def test_an_update_shows_what_changes(start: Start) -> None:
     terminal = start_update(start, training__batch_size=8)
     terminal.answer("(project.name)", "mesh")

@@ -457,7 +457,7 @@ def test_switches_are_among_the_answers_drawn() -> None:
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(2), pytest.param(range(2, 40), marks=pytest.mark.sweep)], ids=["2", "38"]
+    "seeds", [range(1), pytest.param(range(1, 40), marks=pytest.mark.sweep)], ids=["1", "39"]
 )
 def test_another_task_leaves_no_feature_on_that_does_not_go_with_it(
     seeds: range, tmp_path: Path

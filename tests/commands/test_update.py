@@ -286,6 +286,7 @@ def test_undo_takes_a_conflict_back(cli: Cli, project: Path) -> None:
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.every_run
 def test_undo_refuses_to_lose_an_edit(cli: Cli, conflict: Path) -> None:
     script = conflict / "config.py"
     script.write_text(script.read_text() + "# later\n")
@@ -641,6 +642,7 @@ def test_a_link_out_of_the_project_is_not_followed(cli: Cli, project: Path, tmp_
     assert outside.read_text() == before
 
 
+@pytest.mark.every_run
 def test_an_update_is_fast(tmp_path: Path) -> None:
     """Half a second to one of processor time on an idle machine: a tripwire, not a benchmark."""
     assert run_cli("new", "digits", "--yes", cwd=tmp_path).returncode == 0
@@ -652,10 +654,13 @@ def test_an_update_is_fast(tmp_path: Path) -> None:
         assert result.returncode == 0, result.stderr
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        if times[-1] < 2.0:
+            break
         assert run_cli("undo", "digits", cwd=tmp_path).returncode == 0
     assert min(times) < 2.0
 
 
+@pytest.mark.every_run
 def test_nothing_heavy_is_imported(project: Path) -> None:
     code = (
         "import sys; sys.argv = ['scaffold', 'update', sys.argv[1], '--seed', '3']\n"

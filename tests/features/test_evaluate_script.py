@@ -62,8 +62,13 @@ def message(project: Path, *flags: str) -> str:
     return result.stderr
 
 
-def test_evaluate_is_short() -> None:
-    for task in TASKS:
+@pytest.mark.every_run
+@pytest.mark.parametrize(
+    "tasks",
+    [pytest.param(TASKS[::5], id="some"), pytest.param(TASKS, id="all", marks=pytest.mark.sweep)],
+)
+def test_evaluate_is_short(tasks: list[str]) -> None:
+    for task in {*tasks, "gan"}:
         files = render({**EVALUATE, "project.task": task})
         assert len(files["evaluate.py"].splitlines()) < 160, task
         for name in ("bootstrap.py", "errors.py"):

@@ -216,6 +216,7 @@ def test_runs_start_as_the_hardware_needs() -> None:
 
 
 @train
+@pytest.mark.every_run
 @pytest.mark.parametrize("task", in_turns(["own", FIRST_TASK], 2))
 def test_a_search_finds_the_best(task: str, tmp_path: Path) -> None:
     """Of a metric that is better when it is higher, and of one that is better when it is lower."""

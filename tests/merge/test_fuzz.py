@@ -1049,9 +1049,25 @@ def test_judge_sees_what_is_lost_in_a_conflict() -> None:
     assert judge(base, mine, theirs, {**merged, "train.py": text}, {"train.py": [1]})
 
 
-def test_every_edit_is_made() -> None:
-    """Each finds something to do in some file, leaves Python that parses, and adds no fault."""
+SLOW = "reformat all"  # takes as long as all others
+KINDS = [*EDITS, "CRLF"]
+
+
+@pytest.mark.every_run
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        pytest.param([kind for kind in KINDS if kind != SLOW][::2], id="some"),
+        pytest.param(KINDS, id="all", marks=pytest.mark.sweep),
+    ],
+)
+def test_every_edit_is_made(kinds: list[str]) -> None:
+    """Each finds something to do in some file, leaves Python that parses, and adds no fault.
+
+    In every run half of them.
+    """
+    assert len(kinds) >= 12
     files = dict(render(ALL))
-    for kind in [*EDITS, "CRLF"]:
+    for kind in kinds:
         made = [edited for seed in range(2) if (edited := edit(Random(seed), files, kind))]
         assert made, kind

@@ -178,6 +178,7 @@ def test_a_change_follows_a_definition_into_another_file(
     check_same(move(names, "parts.py", "Parts."), change)
 
 
+@pytest.mark.every_run
 def test_a_function_in_another_file_with_statements_of_main() -> None:
     edit = both(STEP, move(("take_step",), "engine.py", "The engine."))
     check_same(edit, NO_CLIPPING)

@@ -26,6 +26,8 @@ class Late:
         self.name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):  # pytest looks for those of fixtures in every name of a file
+            raise AttributeError(attribute)
         return getattr(importlib.import_module(self.name), attribute)
 
 

@@ -20,7 +20,7 @@ PAGES = pages()
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_what_its_manifest_says(name: str) -> None:
     path = FOLDER / name
-    assert path.is_file() and path.read_text() == PAGES[name], f"run `{COMMAND}`"
+    assert path.is_file() and path.read_text() == PAGES[name](), f"run `{COMMAND}`"
 
 
 def test_no_page_is_left_over() -> None:

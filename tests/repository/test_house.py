@@ -214,6 +214,12 @@ def test_no_test_imports_another_one() -> None:
     assert seen >= 200
 
 
+def test_tests_are_collected_without_torch(pytestconfig: pytest.Config) -> None:
+    """Each worker would import it before its first test, also those that never train."""
+    conftest = pytestconfig.pluginmanager.get_plugin(str(TESTS / "conftest.py"))
+    assert conftest is not None and conftest.imported_early == set()
+
+
 def test_no_helper_of_the_tests_stands_twice() -> None:
     """The same code in two files, under any name: but for a single statement in two of them."""
     found: dict[str, list[str]] = {}

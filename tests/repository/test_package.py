@@ -7,9 +7,11 @@ import sys
 import tarfile
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from scaffold import __version__
 from scaffold.answers.manifests import load_catalog
@@ -84,7 +86,35 @@ def test_the_source_distribution_holds_what_builds_it(built: Path) -> None:
     ]
 
 
-def test_it_works_where_only_the_wheel_is_installed(built: Path, tmp_path: Path) -> None:
+def required(distribution: metadata.Distribution, found: dict[str, metadata.Distribution]) -> None:
+    """Adds what a distribution requires here without an extra, and what that requires."""
+    for row in distribution.requires or ():
+        requirement = Requirement(row)
+        if requirement.marker and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        if requirement.name not in found:
+            found[requirement.name] = metadata.distribution(requirement.name)
+            required(found[requirement.name], found)
+
+
+def link_requirements(wheel: Path, packages: Path) -> None:
+    """Put what the wheel requires into another environment: links to what is installed here."""
+    found: dict[str, metadata.Distribution] = {}
+    [about] = (path for path in zipfile.Path(wheel).iterdir() if path.name.endswith(".dist-info"))
+    required(metadata.PathDistribution(about), found)  # type: ignore[arg-type]
+    assert {"typer", "click", "black", "tomlkit"} <= found.keys()
+    for distribution in found.values():
+        for name in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            if not (packages / name).exists():
+                (packages / name).symlink_to(str(distribution.locate_file(name)))
+
+
+@pytest.mark.parametrize(
+    "requirements", ["linked", pytest.param("installed", marks=pytest.mark.sweep)]
+)
+def test_it_works_where_only_the_wheel_is_installed(
+    requirements: str, built: Path, tmp_path: Path
+) -> None:
     """Without the repository, and without torch."""
     (wheel,) = built.glob("*.whl")
     venv.create(tmp_path / "venv")
@@ -92,7 +122,12 @@ def test_it_works_where_only_the_wheel_is_installed(built: Path, tmp_path: Path)
     python, here = scripts / "python", tmp_path / "here"
     here.mkdir()
     pip = [sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check"]
-    run(*pip, "install", "--quiet", "--no-compile", wheel, cwd=here)
+    options = ["--quiet", "--no-compile"]
+    if requirements == "linked":
+        packages = run(python, "-c", "import site; print(site.getsitepackages()[0])", cwd=here)
+        link_requirements(wheel, Path(packages.strip()))
+        options.append("--no-index")
+    run(*pip, "install", *options, wheel, cwd=here)
     where = run(python, "-c", "import scaffold; print(scaffold.__file__)", cwd=here)
     assert Path(where.strip()).is_relative_to(tmp_path / "venv")
     missing = "from importlib.util import find_spec as f; print(f('torch'), f('accelerate'))"

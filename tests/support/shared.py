@@ -18,7 +18,7 @@ from typing import TypeVar
 from scaffold.render.format import black_version
 from support.paths import REPOSITORY
 
-SUPPORT = [f"tests/support/{name}.py" for name in ("combinations", "rendering", "shared")]
+SUPPORT = [f"tests/support/{name}.py" for name in ("combinations", "facts", "rendering", "shared")]
 SOURCES = ("templates", "scaffold", *SUPPORT)
 FOLDER = "SCAFFOLD_SHARED_DIR"  # a variable, so that all processes agree
 

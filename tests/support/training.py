@@ -154,6 +154,11 @@ def count_passed(result: subprocess.CompletedProcess[str]) -> int:
     return int(found[1])
 
 
+def begin_server() -> None:
+    """Let the first runs wait less for the server of warm processes."""
+    warm.begin({**clean_environment(), **OFFLINE, **SERVER})
+
+
 def clean_environment() -> dict[str, str]:
     """That of this process without what would change a run, and with one thread for each process.
 

@@ -46,8 +46,8 @@ def prepare(folder):
     os.environ[PYTHON] = sys.executable
 
 
-def python(environment):
-    """A stand-in for Python, with a server behind it: the first who asks starts that.
+def begin(environment):
+    """Start the server, which takes a while, unless it is started.
 
     `environment` is that of all runs, as far as what is imported looks at it.
     """
@@ -68,6 +68,12 @@ def python(environment):
                 stderr=log,
                 start_new_session=True,
             )
+
+
+def python(environment):
+    """A stand-in for Python, with a server behind it: the first who asks starts that."""
+    begin(environment)
+    path = os.environ[SOCKET]
     for _ in range(3000):  # on a machine that is busy
         if os.path.exists(path):
             return STAND_IN

@@ -381,14 +381,16 @@ def test_all_templates_say_which_images_they_open():
         assert all("formats=FORMATS" in call for call in calls), file
 
 
+@pytest.mark.every_run
 def test_a_yaml_file_that_grows_is_refused_before_it_does(project):
     made = project("object_detection", dataset="yolo")
     write("data/objects/images/a.txt")
     lists = [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in pairwise("abcdefghij")]
     write("data/objects/data.yaml", "a: &a [x, x]", *lists, "names: *j")
     assert "data.yaml has an alias, as in *name: write" in made.refusal(path="data/objects")
-    write("data/objects/data.yaml", "[" * 5000)
-    assert "data.yaml is not YAML" in made.refusal(path="data/objects")
+    for deep in ("[" * 800, "[" * 800 + "]" * 800):  # not closed, and too deep to be read
+        write("data/objects/data.yaml", deep)
+        assert "data.yaml is not YAML" in made.refusal(path="data/objects")
     write("data/objects/data.yaml", "names: [" + "x," * 600_000 + "]")
     assert "1,200,0" in made.refusal(path="data/objects")
 

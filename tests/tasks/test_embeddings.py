@@ -153,6 +153,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.every_run
 @pytest.mark.parametrize(
     "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
 )
@@ -256,6 +257,7 @@ SMALL = {
 }
 
 
+@pytest.mark.every_run
 @pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("name", in_turns(SMALL, 3))
 def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:

@@ -130,6 +130,7 @@ Image.new("1", (15000, 15000)).save("large/train/odd/grey.png")
 """
 
 
+@pytest.mark.every_run
 def test_a_wrong_image_is_named_in_one_line(tmp_path: Path) -> None:
     """What has no pixels or one class is found before training, a cut off file when it is read."""
     folder = write_files(tmp_path, render(FOLDER))

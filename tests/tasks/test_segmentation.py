@@ -191,6 +191,7 @@ def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> No
     assert found.startswith("other/masks/val is missing: masks/ has a mask for each image")
 
 
+@pytest.mark.every_run
 def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Predicted masks have the size of their images."""
     project = make_project(tmp_path, {})

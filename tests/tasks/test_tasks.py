@@ -248,7 +248,7 @@ def prove(project: Path, leave_out: Sequence[str] = (), real: bool = False) -> i
     return count_passed(run_tests(project, *options, real=real))
 
 
-@pytest.mark.parametrize("task", in_turns(CATALOG.tasks, 4))
+@pytest.mark.parametrize("task", in_turns(CATALOG.tasks, 8))
 def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> None:
     points = resume_everywhere(
         render({"project.task": task}), 2, tmp_path, **BRIEF, checkpoint_every=3
@@ -267,14 +267,14 @@ def test_resumes_with_some_features(label: str, tmp_path: Path, proven: Proven) 
     proven("resume points, bit for bit", points)
 
 
-@pytest.mark.parametrize("label", in_turns(BUNDLES_OF_A_RUN, 2))
+@pytest.mark.parametrize("label", in_turns(BUNDLES_OF_A_RUN, 4))
 def test_features_train(label: str, tmp_path: Path, proven: Proven) -> None:
     """Several features at a time, each of them with one task.
 
     On 1 and on 2 processes in turn. The sweep has both, and each feature with two tasks.
     """
     task, on = BUNDLES_OF_A_RUN[label]
-    train_briefly(task, on, 1 + list(BUNDLES_OF_A_RUN).index(label) // 2 % 2, tmp_path)
+    train_briefly(task, on, 1 + list(BUNDLES_OF_A_RUN).index(label) // 4 % 2, tmp_path)
     proven("projects with several features trained", 1)
 
 

@@ -152,6 +152,7 @@ def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
     assert "not ['cold', 'hot']" in result.stderr
 
 
+@pytest.mark.every_run
 def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
     folder = project(tmp_path, project__task="seq2seq", seq2seq__dataset="csv")
     rows: list[dict[str, object]] = [
@@ -505,6 +506,7 @@ def test_columns_follow_from_the_training_rows_alone(tmp_path: Path) -> None:
     assert unknown["constant"] == 7 and unknown["day"] < -20000
 
 
+@pytest.mark.every_run
 def test_a_table_with_other_columns_is_not_resumed(tmp_path: Path) -> None:
     table, folder = make_hard_table(120), hard_project(tmp_path)
     table.to_csv(tmp_path / "table.csv", index=False)

@@ -177,6 +177,7 @@ def test_early_stopping_leaves_an_epoch(tmp_path: Path) -> None:
         assert "early stop: 2 evaluations, no better val_accuracy" in result.stdout
 
 
+@pytest.mark.every_run
 @pytest.mark.train
 def test_torchmetrics_in_the_loop_and_as_a_callback(tmp_path: Path) -> None:
     """The same lines in the log, on 1 and on 2 processes."""

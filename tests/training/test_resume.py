@@ -3,10 +3,8 @@
 import contextlib
 import json
 import re
-import resource
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,7 +18,7 @@ from support.files import write_files
 from support.forge import Bomb, assert_nothing_is_executed, ways
 from support.paths import DRIVERS
 from support.rendering import render_with_best as render
-from support.training import clean_environment, resume_everywhere, start
+from support.training import resume_everywhere, run_python, start
 
 CATALOG = load_catalog()
 pytestmark = pytest.mark.train
@@ -412,6 +410,7 @@ def test_weights_have_the_usual_rights(stopped: Path) -> None:
     assert len(weights) == 2 and all(path.stat().st_mode == usual for path in weights)
 
 
+@pytest.mark.every_run
 def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", processes=2)
     assert "processes was 1, not 2, " in result.stderr
@@ -548,20 +547,22 @@ def test_checkpoints_of_earlier_versions_are_refused(stopped: Path, tmp_path: Pa
     assert_refused(result, "No complete checkpoint to resume: runs/latest/checkpoint_00000004.")
 
 
+FULL = """
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+sys.argv = sys.argv[1:]
+runpy.run_path("train.py", run_name="__main__")
+"""
+
+
+@pytest.mark.every_run
 def test_a_full_disk_keeps_the_older_checkpoints(stopped: Path, tmp_path: Path) -> None:
     """No file may become larger than 50 KB here: writing fails as it does on a full disk."""
     folder = shutil.copytree(stopped, tmp_path / "copy")
     before = {path: path.read_bytes() for path in only_checkpoint(folder).iterdir()}
-    result = subprocess.run(
-        [sys.executable, "train.py", "--epochs", "2", "--limit-batches", "4", "--resume"],
-        cwd=folder,
-        env={**clean_environment(), "ACCELERATE_USE_CPU": "true"},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000)),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert result.returncode != 0
+    command = ["train.py", "--epochs", "2", "--limit-batches", "4", "--resume"]
+    result = run_python(folder, ["-c", FULL, *command])
+    assert result.returncode != 0 and "File too large" in result.stderr, result.stderr
     assert {path: path.read_bytes() for path in only_checkpoint(folder).iterdir()} == before
     assert resume(stopped, folder).returncode == 0
 

@@ -144,6 +144,7 @@ accelerator.end_training()
 """
 
 
+@pytest.mark.every_run
 def test_evaluation_is_the_same_on_1_2_and_3_processes(
     tmp_path: Path, proven: Callable[[str, int], None]
 ) -> None:
@@ -174,17 +175,13 @@ def test_evaluation_is_the_same_on_1_2_and_3_processes(
     proven("evaluations: sizes x batch sizes x processes", compared)
 
 
+FORGOTTEN = {"WORLD_SIZE": "4", "ACCELERATE_USE_CPU": "false"}  # and nothing else of a launcher
+
+
+@pytest.mark.every_run
 def test_refuses_processes_that_would_train_alone(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
-    environment = {**clean_environment(), "WORLD_SIZE": "4"}  # and nothing else of a launcher
-    result = subprocess.run(
-        [sys.executable, "train.py"],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    result = run_python(project, ["train.py"], **FORGOTTEN)
     assert result.returncode != 0
     assert "The processes are not connected." in result.stderr
     assert not (project / "runs").exists()

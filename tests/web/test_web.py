@@ -261,7 +261,7 @@ def test_write_stays_below_the_folder_and_overwrites_nothing(tmp_path: Path) -> 
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.chdir(tmp_path)
     with Server(None, app) as running:
-        thread = threading.Thread(target=running.serve_forever)
+        thread = threading.Thread(target=running.serve_forever, args=[0.02])
         thread.start()
         yield running
         running.shutdown()
@@ -278,6 +278,7 @@ def request(
     return response.status, response.read()
 
 
+@pytest.mark.every_run
 def test_a_call_needs_the_token(server: Server) -> None:
     token = {TOKEN.replace("-", "_"): server.token}
     assert request(server, "POST", "/call/ask", b"{}", **token)[0] == 200
