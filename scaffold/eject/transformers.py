@@ -1,6 +1,7 @@
 """Reads a script that trains with Transformers' Trainer."""
 
 import ast
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -436,6 +437,11 @@ class Run(Optimizers):
             both = plan.loop.step
         else:
             plan.loop.step = "outputs = model(**batch)\nloss = outputs.loss"
+            if self._model_class().endswith(("CausalLM", "LMHeadModel")):
+                plan.loop.step = (  # the Trainer's mean counts the first token of each row, too
+                    'count = (batch["labels"] != -100).sum()\n'
+                    "outputs = model(**batch, num_items_in_batch=count)\nloss = outputs.loss"
+                )
             both = plan.loop.step
         steps = plan.answers.get("training.gradient_accumulation_steps", 1)
         if steps != 1:
@@ -455,6 +461,8 @@ class Run(Optimizers):
         labels = '("labels",)'
         if "start_positions" in self.script.text:
             labels = '("start_positions", "end_positions")'
+        if isinstance(names := self.values.get("label_names"), list):
+            labels = "(" + "".join(f"{json.dumps(name)}, " for name in names).rstrip() + ")"
         items = self.needs(
             metrics, *[self.given[n] for n in ("preprocess_logits_for_metrics",) if n in self.given]
         )
@@ -463,11 +471,11 @@ class Run(Optimizers):
             plan.functions.append(plan.lines(items))
         change = self.given.get("preprocess_logits_for_metrics")
         rows = [
+            f"labels = tuple(batch[key] for key in {labels})",  # the loss may pop them
             step,
             log,
-            'ignored = ["loss", *getattr(module.config, "keys_to_ignore_at_inference", [])]',
+            f"ignored = {self._ignored()}",
             "logits = tuple(value for key, value in outputs.items() if key not in ignored)",
-            f"labels = tuple(batch[key] for key in {labels})",
             "logits, labels = (part[0] if len(part) == 1 else part for part in (logits, labels))",
         ]
         if change is not None:
@@ -487,6 +495,21 @@ class Run(Optimizers):
             'meters.log_dict({f"{name}_{key}": value for key, value in values.items()}, 1)'
         )
         return Evaluation(start, "\n".join(rows), end)
+
+    def _model_class(self) -> str:
+        """The name of the class of the model: `transformers.GPT2LMHeadModel`, or one's own."""
+        node = self.given.get("model")
+        call = self.plan.latest(node) if node is not None else None
+        name = self.script.named(call.func) if isinstance(call, ast.Call) else ""
+        return name.removesuffix(".from_pretrained").removesuffix(".from_config")
+
+    def _ignored(self) -> str:
+        """The outputs of the model that are not predictions, as in Trainer.prediction_step."""
+        own = self.script.definitions.get(self._model_class())
+        if isinstance(own, ast.ClassDef) and not self.script.extends(own, "PreTrainedModel"):
+            return '["loss"]'
+        known = '"keys_to_ignore_at_inference", ["cache", "past_key_values"]'
+        return f'["loss", *getattr(module.config, {known})]'
 
     def _read_callbacks(self) -> None:
         node = self.given.get("callbacks")

@@ -534,3 +534,40 @@ def test_a_project_that_is_no_python_is_not_written(
     project, output = eject(cli, tmp_path, LIGHTNING, code=2)
     assert "'def main(:', which is not valid Python. Nothing is written." in output
     assert not project.exists()
+
+
+CAUSAL = """
+import torch
+from datasets import Dataset
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments
+
+rows = Dataset.from_dict({"input_ids": [[1, 2, 3, 4]] * 32, "labels": [[1, 2, 3, 4]] * 32})
+model = GPT2LMHeadModel(GPT2Config(vocab_size=8, n_positions=4, n_embd=8, n_layer=1, n_head=2))
+
+
+def accuracy(pred):
+    return {"accuracy": float((pred.predictions.argmax(-1) == pred.label_ids).mean())}
+
+
+args = TrainingArguments("out", label_names=["labels"], eval_strategy="epoch")
+trainer = Trainer(model, args, train_dataset=rows, eval_dataset=rows, compute_metrics=accuracy)
+trainer.train()
+"""
+
+
+def test_a_causal_model_has_the_mean_and_the_outputs_of_the_trainer(
+    cli: Cli, tmp_path: Path
+) -> None:
+    project, _ = eject(cli, tmp_path, CAUSAL)
+    train = (project / "train.py").read_text()
+    assert train.count("outputs = model(**batch, num_items_in_batch=count)") == 2
+    assert '["cache", "past_key_values"]' in train
+    own = "class Net(torch.nn.Module):\n    pass\n\n\nmodel = Net()\n"
+    (tmp_path / "own").mkdir()
+    text = change(CAUSAL.split("\n")[6], own, CAUSAL)
+    text = change('["labels"]', '["target"]', text)
+    project, _ = eject(cli, tmp_path / "own", text)
+    train = (project / "train.py").read_text()
+    assert "num_items_in_batch" not in train and 'ignored = ["loss"]' in train
+    labels = train.index('labels = tuple(batch[key] for key in ("target",))')
+    assert labels < train.index("outputs = model(**batch)"), "the loss may take them out"
