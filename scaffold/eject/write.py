@@ -544,6 +544,8 @@ def _add_settings(plan: Plan, files: dict[str, str]) -> None:
     code = "\n".join(
         t for n, t in files.items() if n.endswith(".py") and not n.startswith("tests/")
     )
+    if not re.search(r"\bconfig\.batch_size\b", files["data.py"]):
+        plan.note("batch_size: the script's own code decides it, so --batch-size has no effect")
     known = set()
     for row in node.body:
         if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):

@@ -571,3 +571,13 @@ def test_a_causal_model_has_the_mean_and_the_outputs_of_the_trainer(
     assert "num_items_in_batch" not in train and 'ignored = ["loss"]' in train
     labels = train.index('labels = tuple(batch[key] for key in ("target",))')
     assert labels < train.index("outputs = model(**batch)"), "the loss may take them out"
+
+
+def test_a_batch_size_of_the_script_is_said(cli: Cli, tmp_path: Path) -> None:
+    said = "batch_size: the script's own code decides it, so --batch-size has no effect"
+    _, output = eject(cli, tmp_path, LIGHTNING)
+    assert said not in output
+    text = change("DataLoader(data, batch_size=8)", "DataLoader(data, batch_size=len(data) // 8)")
+    (tmp_path / "own").mkdir()
+    project, output = eject(cli, tmp_path / "own", text)
+    assert said in output and "len(data) // 8" in (project / "data.py").read_text()
