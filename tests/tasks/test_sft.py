@@ -1,6 +1,7 @@
 """Instruction tuning on a user's files, and with pretrained models and their chat templates."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -126,8 +127,10 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     for number, (wrong, _) in enumerate(BAD.values()):
         (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
         calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
-    messages = said(project, "train.py", *calls)
+    short = ["--path", "chats.jsonl", "--context", "2", "--output-dir", "runs/other"]
+    *messages, cut = said(project, "train.py", *calls, short)
     assert not (project / "runs/other").exists()
+    assert re.match(r"chats\.jsonl, line \d+: the answer begins after --context 2, as in all 1", cut)
     for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
         assert message.startswith(f"{number}.jsonl, {expected}")
     assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
