@@ -1,4 +1,4 @@
-#: when project.task=dpo
+#: when project.task=dpo|reward_model
 import torch
 from torch.utils.data import random_split
 
