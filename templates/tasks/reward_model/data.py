@@ -44,7 +44,7 @@ class Pairs(Dataset):
             )
         if long := len(pairs) - len(equal) - len(self.samples):
             PartialState().print(
-                f"{long} of {len(pairs)} pairs are longer than --context {config.context}, and left out."
+                f"{len(pairs)} pairs: {long} longer than --context {config.context} are left out."
             )
         if equal:
             PartialState().print(
@@ -67,6 +67,9 @@ def collate(samples: list[tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor]:
 def pad_chats(chats: list[Tensor]) -> tuple[Tensor, Tensor]:
     """The tokens of conversations and their mask, shape (batch, length)."""
     return pad(chats), pad([torch.ones_like(chat, dtype=torch.bool) for chat in chats])
+
+
+#: slot load_splits
 
 
 def build_datasets(config) -> list[Dataset]:

@@ -13,8 +13,8 @@ def forward(self, tokens: Tensor, mask: Tensor) -> Tensor:
     positions, mask = torch.arange(tokens.shape[1], device=tokens.device), None
 
 #: replace output when model=gpt
-x = x[torch.arange(len(x), device=x.device), lasts]  # which has read all others
-return self.reward(self.norm(x)).squeeze(1)
+rewards = self.reward(self.norm(x)).squeeze(2)  # after each token: the last has read all
+return rewards.gather(1, lasts.unsqueeze(1)).squeeze(1)
 
 #: replace tokenizer when model=pretrained
 """The tokenizer of the pretrained model."""

@@ -28,7 +28,8 @@ def encode(chat: Conversation, config: Config) -> torch.Tensor:
         raise SystemExit(f"{chat.place}: {error}") from error
     if len(tokens) > config.context:
         raise SystemExit(
-            f"{chat.place} has {len(tokens)} tokens, and --context was {config.context} in training."
+            f"{chat.place} has {len(tokens)} tokens, and --context was {config.context} in "
+            "training: shorten it, or train with a larger --context."
         )
     return torch.tensor(tokens)
 

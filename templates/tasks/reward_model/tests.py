@@ -64,7 +64,7 @@ def test_what_is_left_out_is_counted(capsys):
     same = [MESSAGES[0], {"role": "assistant", "content": "4"}]
     assert len(make_pairs(config, MESSAGES, late, same)) == 1
     said = capsys.readouterr().out
-    assert "1 of 3 pairs are longer than" in said and "here: chosen and rejected are equal" in said
+    assert "3 pairs: 1 longer than" in said and "here: chosen and rejected are equal" in said
     with pytest.raises(SystemExit, match="No pair has two different answers"):
         make_pairs(config, same)
 

@@ -54,7 +54,7 @@ rewards = find_rewards(model, tokens, mask)
 #: region loss
 losses = compute_loss(rewards)
 #: end loss
-# pull the mean of both rewards to 0: https://arxiv.org/abs/2312.09244, section 2
+# center the rewards: https://arxiv.org/abs/2312.09244
 losses = losses + config.center_rewards_coefficient * rewards.sum(dim=1) ** 2
 loss = losses.mean()
 #: region add_loss
