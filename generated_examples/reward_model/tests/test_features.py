@@ -46,9 +46,8 @@ def test_rewards_tell_answers_apart():
     model, accelerator = build_exact_model(config), Accelerator()
     chats = [[{"role": "user", "content": text}, MESSAGES[1]] for text in "abcdefgh"]
     data = make_pairs(config, *chats, wrong="cba")
-    loader, optimizer = DataLoader(data, 3, collate_fn=collate), torch.optim.Adam(
-        model.parameters(), 0.003
-    )
+    loader = DataLoader(data, 3, collate_fn=collate)
+    optimizer = torch.optim.Adam(model.parameters(), 0.003)
     for _ in range(20):
         chosen, rejected = train.find_rewards(model, *collate(list(data))).unbind(dim=1)
         loss = (1 + (rejected - chosen).exp()).log().mean()
