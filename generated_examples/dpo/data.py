@@ -30,10 +30,8 @@ from model import build_tokenizer
 from reference import Reference
 
 Sample = tuple[Tensor, Tensor]  # inputs and targets of a conversation, each of shape (length,)
-
-
-Messages = list[dict]  # each with a `role`, such as user or assistant, and a `content`
 ROLES = {"human": "user", "gpt": "assistant", "model": "assistant", "observation": "tool"}
+Messages = list[dict]  # each with a `role`, such as user or assistant, and a `content`
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,104 @@ class Conversation:
     messages: Messages
     place: str  # where it was found, for error messages
     settings: dict = field(default_factory=dict)  # for the chat template, such as tools
+
+
+def read_turns(turns: list, place: str) -> Messages:
+    """The messages of turns: lists of messages, or texts of the user and the assistant in turn."""
+    given: list = []
+    for number, turn in enumerate(turns):
+        role = ("user", "assistant")[number % 2]
+        given += turn if isinstance(turn, list) else [{"role": role, "content": turn}]
+    return [read_message(one, f"{place}: message {n}") for n, one in enumerate(given, start=1)]
+
+
+@cache
+def note(text: str) -> None:
+    """Print a line once, on the main process. Not to stdout: predictions may be there."""
+    if PartialState().is_main_process:
+        print(text, file=sys.stderr)
+
+
+def read_message(message: object, place: str) -> dict:
+    """A message, also in the form of ShareGPT, which has `from` and `value`."""
+    wrong = f"{place} needs a role and a content, both texts."
+    if not isinstance(message, dict):
+        raise SystemExit(wrong)
+    row = {key: value for key, value in message.items() if value is not None}
+    if "from" in row and "value" in row:
+        row = {"role": row.pop("from"), "content": row.pop("value"), **row}
+    role, content = row.get("role"), row.get("content")
+    if isinstance(content, list):  # parts
+        content = join_parts(content, place)
+    if not row.get("tool_calls"):
+        row.pop("tool_calls", None)  # an empty list
+    else:
+        row["tool_calls"] = read_calls(row["tool_calls"], place)
+    is_call = "tool_calls" in row and content is None  # it needs no text
+    if not is_call and (not isinstance(role, str) or not isinstance(content, str)):
+        raise SystemExit(wrong)
+    if role in ("function_call", "tool_call"):
+        raise SystemExit(f"{place}: write a {role} as tool_calls of a message of the assistant.")
+    role = str(role)
+    name = ROLES.get(role.lower(), role)
+    name = name.lower() if name.lower() in ("system", "user", "assistant") else name
+    if name != role:
+        note(f"{place.partition(',')[0]}: messages of {role} are read as those of {name}")
+    if row.get("weight", 1) not in (0, 1) or ("weight" in row and name != "assistant"):
+        raise SystemExit(f"{place}: a weight is 0 or 1, and belongs to a message of the assistant.")
+    return {**row, "role": name, "content": content}
+
+
+def read_calls(calls: object, place: str) -> list[dict]:
+    """Calls of tools, each with a function that has a name."""
+    calls = calls if isinstance(calls, list) else [calls]
+    wrapped = [
+        (
+            {"type": "function", "function": call}
+            if isinstance(call, dict) and "name" in call
+            else call
+        )
+        for call in calls
+    ]
+    functions = [isinstance(call, dict) and call.get("function") for call in wrapped]
+    if not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in functions):
+        raise SystemExit(f"{place}: each of its tool_calls needs a function with a name.")
+    return [call for call in wrapped if isinstance(call, dict)]
+
+
+def join_parts(parts: list, place: str) -> str:
+    """The text of a content in parts."""
+    given = [part.get("text") for part in parts if isinstance(part, dict)]
+    texts = [text for text in given if isinstance(text, str)]
+    if len(texts) < len(parts):
+        raise SystemExit(f"{place} has parts that are not text. Leave such conversations out.")
+    return "".join(texts)
+
+
+def add_system(messages: Messages, row: dict, place: str) -> Messages:
+    """The messages, after the `system` of the row."""
+    system = row.get("system") or ""
+    if not isinstance(system, str):
+        raise SystemExit(f"{place}: its system is not text, but {system!r:.60}.")
+    if system and messages and messages[0]["role"] == "system":
+        raise SystemExit(f"{place} has a system message and the key system: leave one of them out.")
+    return [{"role": "system", "content": system}, *messages] if system else messages
+
+
+def read_extras(row: dict, place: str) -> dict:
+    """What a row has for the chat template: its `tools`, a list or its JSON, and more values."""
+    tools, values = row.get("tools"), row.get("chat_template_kwargs")
+    try:
+        tools = json.loads(tools or "[]") if isinstance(tools, str) else tools
+        values = json.loads(values or "{}") if isinstance(values, str) else values
+    except ValueError as error:
+        raise SystemExit(f"{place}: its tools are not JSON: {error}") from error
+    if not isinstance(tools, list | None) or not isinstance(values, dict | None):
+        raise SystemExit(f"{place}: tools must be a list, and chat_template_kwargs an object.")
+    taken = {"tools", "messages", "chat_template", "add_generation_prompt"} & {*(values or {})}
+    if row.get("functions") or taken:
+        raise SystemExit(f"{place}: write its {', '.join(sorted(taken)) or 'functions'} as tools.")
+    return {**(values or {}), **({"tools": tools} if tools else {})}
 
 
 def holds_objects(path: str) -> bool:
@@ -128,56 +224,6 @@ class Pair:
     settings: dict = field(default_factory=dict)  # for the chat template, such as tools
 
 
-def write_question(rng: random.Random) -> tuple[str, str]:
-    """A question and its answer, by one of three rules."""
-    word = "".join(rng.choices("abcdefgh", k=3))
-    digit, number = rng.randint(1, 3), rng.randint(100, 999)
-    return rng.choice(
-        [
-            (f"reverse {word}", word[::-1]),
-            (f"sort {word}", "".join(sorted(word))),
-            (f"add {digit} to {number}", str(digit + number)),
-        ]
-    )
-
-
-def write_pairs() -> list[Pair]:
-    """Made-up questions, each with its answer and a wrong one."""
-    rng, pairs = random.Random(0), []
-    for question, answer in dict(write_question(rng) for _ in range(4_000)).items():
-        prompt = [{"role": "user", "content": question}]
-        chosen, rejected = (
-            [*prompt, {"role": "assistant", "content": text}]
-            for text in (answer, make_mistake(answer, rng))
-        )
-        pairs.append(Pair(chosen, rejected, f"pair {len(pairs) + 1}"))
-    return pairs
-
-
-def make_mistake(answer: str, rng: random.Random) -> str:
-    """The answer with one digit or letter changed."""
-    place = rng.randrange(len(answer))
-    others = "0123456789" if answer.isdigit() else "abcdefgh"
-    wrong = rng.choice(others.replace(answer[place], ""))
-    return answer[:place] + wrong + answer[place + 1 :]
-
-
-def read_extras(row: dict, place: str) -> dict:
-    """What a row has for the chat template: its `tools`, a list or its JSON, and more values."""
-    tools, values = row.get("tools"), row.get("chat_template_kwargs")
-    try:
-        tools = json.loads(tools or "[]") if isinstance(tools, str) else tools
-        values = json.loads(values or "{}") if isinstance(values, str) else values
-    except ValueError as error:
-        raise SystemExit(f"{place}: its tools are not JSON: {error}") from error
-    if not isinstance(tools, list | None) or not isinstance(values, dict | None):
-        raise SystemExit(f"{place}: tools must be a list, and chat_template_kwargs an object.")
-    taken = {"tools", "messages", "chat_template", "add_generation_prompt"} & {*(values or {})}
-    if row.get("functions") or taken:
-        raise SystemExit(f"{place}: write its {', '.join(sorted(taken)) or 'functions'} as tools.")
-    return {**(values or {}), **({"tools": tools} if tools else {})}
-
-
 def read_pair(row: dict, place: str) -> Pair:
     """The `prompt` of a row with its answers `chosen` and `rejected`."""
     chosen, rejected = (read_messages(row, place, column) for column in ("chosen", "rejected"))
@@ -187,81 +233,6 @@ def read_pair(row: dict, place: str) -> Pair:
             "last message: cut both after the first answer that differs."
         )
     return Pair(chosen, rejected, place, read_extras(row, place))
-
-
-def add_system(messages: Messages, row: dict, place: str) -> Messages:
-    """The messages, after the `system` of the row."""
-    system = row.get("system") or ""
-    if not isinstance(system, str):
-        raise SystemExit(f"{place}: its system is not text, but {system!r:.60}.")
-    if system and messages and messages[0]["role"] == "system":
-        raise SystemExit(f"{place} has a system message and the key system: leave one of them out.")
-    return [{"role": "system", "content": system}, *messages] if system else messages
-
-
-def join_parts(parts: list, place: str) -> str:
-    """The text of a content in parts."""
-    given = [part.get("text") for part in parts if isinstance(part, dict)]
-    texts = [text for text in given if isinstance(text, str)]
-    if len(texts) < len(parts):
-        raise SystemExit(f"{place} has parts that are not text. Leave such conversations out.")
-    return "".join(texts)
-
-
-def read_calls(calls: object, place: str) -> list[dict]:
-    """Calls of tools, each with a function that has a name."""
-    calls = calls if isinstance(calls, list) else [calls]
-    wrapped = [
-        (
-            {"type": "function", "function": call}
-            if isinstance(call, dict) and "name" in call
-            else call
-        )
-        for call in calls
-    ]
-    functions = [isinstance(call, dict) and call.get("function") for call in wrapped]
-    if not all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in functions):
-        raise SystemExit(f"{place}: each of its tool_calls needs a function with a name.")
-    return [call for call in wrapped if isinstance(call, dict)]
-
-
-def read_message(message: object, place: str) -> dict:
-    """A message, also in the form of ShareGPT, which has `from` and `value`."""
-    wrong = f"{place} needs a role and a content, both texts."
-    if not isinstance(message, dict):
-        raise SystemExit(wrong)
-    row = {key: value for key, value in message.items() if value is not None}
-    if "from" in row and "value" in row:
-        row = {"role": row.pop("from"), "content": row.pop("value"), **row}
-    role, content = row.get("role"), row.get("content")
-    if isinstance(content, list):  # parts
-        content = join_parts(content, place)
-    if not row.get("tool_calls"):
-        row.pop("tool_calls", None)  # an empty list
-    else:
-        row["tool_calls"] = read_calls(row["tool_calls"], place)
-    is_call = "tool_calls" in row and content is None  # it needs no text
-    if not is_call and (not isinstance(role, str) or not isinstance(content, str)):
-        raise SystemExit(wrong)
-    if role in ("function_call", "tool_call"):
-        raise SystemExit(f"{place}: write a {role} as tool_calls of a message of the assistant.")
-    role = str(role)
-    name = ROLES.get(role.lower(), role)
-    name = name.lower() if name.lower() in ("system", "user", "assistant") else name
-    if name != role:
-        note(f"{place.partition(',')[0]}: messages of {role} are read as those of {name}")
-    if row.get("weight", 1) not in (0, 1) or ("weight" in row and name != "assistant"):
-        raise SystemExit(f"{place}: a weight is 0 or 1, and belongs to a message of the assistant.")
-    return {**row, "role": name, "content": content}
-
-
-def read_turns(turns: list, place: str) -> Messages:
-    """The messages of turns: lists of messages, or texts of the user and the assistant in turn."""
-    given: list = []
-    for number, turn in enumerate(turns):
-        role = ("user", "assistant")[number % 2]
-        given += turn if isinstance(turn, list) else [{"role": role, "content": turn}]
-    return [read_message(one, f"{place}: message {n}") for n, one in enumerate(given, start=1)]
 
 
 def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
@@ -309,13 +280,6 @@ def split_dialogue(text: object) -> object:
     speakers = {"Human": "user", "Assistant": "assistant"}
     pairs = zip(parts[::2], parts[1::2], strict=True)
     return [{"role": speakers[name], "content": words.strip()} for name, words in pairs]
-
-
-@cache
-def note(text: str) -> None:
-    """Print a line once, on the main process. Not to stdout: predictions may be there."""
-    if PartialState().is_main_process:
-        print(text, file=sys.stderr)
 
 
 def check_keys(messages: Messages, settings: dict, template: str) -> None:
@@ -459,6 +423,40 @@ def pad_pairs(pairs: Sequence[tuple[Sample, Sample]]) -> tuple[Tensor, Tensor]:
     return tuple(
         pad(rows, value).unflatten(0, (-1, 2)) for rows, value in ((inputs, 0), (targets, IGNORED))
     )
+
+
+def write_question(rng: random.Random) -> tuple[str, str]:
+    """A question and its answer, by one of three rules."""
+    word = "".join(rng.choices("abcdefgh", k=3))
+    digit, number = rng.randint(1, 3), rng.randint(100, 999)
+    return rng.choice(
+        [
+            (f"reverse {word}", word[::-1]),
+            (f"sort {word}", "".join(sorted(word))),
+            (f"add {digit} to {number}", str(digit + number)),
+        ]
+    )
+
+
+def make_mistake(answer: str, rng: random.Random) -> str:
+    """The answer with one digit or letter changed."""
+    place = rng.randrange(len(answer))
+    others = "0123456789" if answer.isdigit() else "abcdefgh"
+    wrong = rng.choice(others.replace(answer[place], ""))
+    return answer[:place] + wrong + answer[place + 1 :]
+
+
+def write_pairs() -> list[Pair]:
+    """Made-up questions, each with its answer and a wrong one."""
+    rng, pairs = random.Random(0), list[Pair]()
+    for question, answer in dict(write_question(rng) for _ in range(4_000)).items():
+        prompt = [{"role": "user", "content": question}]
+        chosen, rejected = (
+            [*prompt, {"role": "assistant", "content": text}]
+            for text in (answer, make_mistake(answer, rng))
+        )
+        pairs.append(Pair(chosen, rejected, f"pair {len(pairs) + 1}"))
+    return pairs
 
 
 def build_datasets(config) -> list[Dataset]:

@@ -382,7 +382,10 @@ class Conversations(Dataset):
             else:
                 left_out += 1
         if not self.samples:
-            raise SystemExit(f"No answer begins within --context {config.context}: make it larger.")
+            raise SystemExit(
+                f"{conversations[0].place}: the answer begins after --context {config.context}, as "
+                f"in all {left_out} conversations: make it larger."
+            )
         if cut or left_out:
             PartialState().print(
                 f"{len(conversations)} conversations: {cut} tokens beyond --context "

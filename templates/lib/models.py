@@ -14,10 +14,10 @@ def choose_widths(size: int) -> list[int]:
     return [min(16 * 2**number, 128) for number in range(halvings + 1)]
 
 
-def load(kind, name: str):
+def load(kind, name: str, **settings):
     check_hub(name)
     try:
-        return kind.from_pretrained(name)
+        return kind.from_pretrained(name, **settings)
     except (OSError, ValueError) as error:  # no such model, or no network
         raise SystemExit(f"--model-name {name} can't be loaded: {error}") from error
 

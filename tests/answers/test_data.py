@@ -29,6 +29,7 @@ TASKS = {
     "multiple_choice": ("file", []),
     "sft": ("jsonl", []),
     "dpo": ("jsonl", []),
+    "reward_model": ("jsonl", []),
     "forecasting": ("file", []),
     "image_classification": ("image_folder", []),
     "gan": ("image_folder", []),
@@ -237,6 +238,7 @@ BAD = [
         "row 21 has the size 'inf', which is not a number",
     ),
     ("dpo", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and rejected"),
+    ("reward_model", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and"),
     (
         "question_answering",
         "t.json",

@@ -26,6 +26,7 @@ from support.adapters import (
 )
 from support.combinations import in_turns
 from support.files import write_files
+from support.inputs import write_conversations
 from support.rendering import render_with_best as render
 from support.split import assert_split_is_whole
 from support.training import count_passed, resume_everywhere, run_python, run_tests, said, start
@@ -315,12 +316,13 @@ for name, kind, settings in (
     tokenizer.save_pretrained(name)
 """
 NAMES = {"language_model": "model_name", "seq2seq": "model_name", "sft": "model_name"}
-NAMES["dpo"] = "model_name"
+NAMES |= dict.fromkeys(("dpo", "reward_model"), "model_name")
 SIZES: dict[str, Answers] = {
     "dpo": {"context": 200},
     "language_model": {"context": 48},
     "multiple_choice": {"max_length": 64},
     "question_answering": {"max_length": 128, "overlap": 32},
+    "reward_model": {"context": 200},
     "seq2seq": {"max_source_length": 40, "max_target_length": 20},
     "sft": {"context": 200},
 }
@@ -330,6 +332,7 @@ INPUTS = {
     "masked_language_model": ["a [MASK] text"],
     "multiple_choice": ["A dog runs.", "It barks.", "It sings."],
     "question_answering": ["Kelby is in Oslo.", "Where?"],
+    "reward_model": ["conversations.jsonl"],
     "sft": ["add 3 to 125", "--length", "5"],
     "token_classification": ["Kelmond was born in Norby ."],
 }
@@ -353,6 +356,8 @@ FAMILIES = [
     ("sft", "qwen3"),
     ("dpo", "gpt2"),
     ("dpo", "qwen3"),
+    ("reward_model", "gpt2"),
+    ("reward_model", "qwen3"),
     ("seq2seq", "bart"),
 ]
 
@@ -389,6 +394,7 @@ def test_adapters_go_with_other_families(
     report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
     found = {name: report[name]["value"] for name in tested}
     assert found == pytest.approx(tested, rel=1e-5, abs=1e-6)
+    write_conversations(project)
     assert run("predict.py", *INPUTS.get(task, ["a text"]))
     for format in ("safetensors", "transformers"):
         assert f"has the model as {format}" in run("export.py", "--format", format)

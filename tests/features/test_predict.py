@@ -21,6 +21,7 @@ from support.inputs import (
     make_table,
     paint,
     paint_digits,
+    write_conversations,
     write_histories,
     write_lines,
     write_measurements,
@@ -165,6 +166,7 @@ CASES: list[Case] = [
     ("sounds", about("audio_classification"), None, write_sounds),
     ("speech", about("speech_recognition"), None, write_sounds),
     ("own", about("own"), None, write_numbers),
+    ("rewards", about("reward_model"), None, write_conversations),
 ]
 
 DATA = ["images", "table.csv", "table.parquet", "texts.csv"]  # of training, where it is a user's

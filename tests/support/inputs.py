@@ -1,6 +1,7 @@
 """Files as a user has them: images, sounds, tables and texts."""
 
 import csv
+import json
 import math
 import shutil
 import struct
@@ -147,6 +148,13 @@ def write_numbers(folder: Path) -> list[str]:
     return ["numbers.txt"]
 
 
+def write_conversations(folder: Path) -> list[str]:
+    chat = [{"role": "user", "content": "sort cab"}, {"role": "assistant", "content": "abc"}]
+    rows = [{"messages": chat}, {"prompt": "sort cab", "chosen": "abc", "rejected": "acb"}]
+    (folder / "conversations.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n")
+    return ["conversations.jsonl"]
+
+
 def write_sound(path: Path, samples: int = 8000, rate: int = 22050, hertz: float = 500) -> None:
     """A tone in a WAV file of two channels."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -162,6 +170,7 @@ def prepare_inputs(task: str, folder: Path) -> None:
     shutil.copy(folder / "folder/0/0.png", folder / "image.png")
     write_lines(folder)
     write_numbers(folder)
+    write_conversations(folder)
     write_sound(folder / "sound.wav")
     write_sound(folder / "sounds/low.wav")
     write_histories(folder)

@@ -359,6 +359,14 @@ CARRIERS = [
         answers=option("dpo", dataset="jsonl"),
     ),
     Carrier(
+        "reward_model",
+        {},
+        rows=rows(prompt=words, chosen=lambda n: words(n + 1), rejected=lambda n: words(n + 2)),
+        json=True,
+        text="chosen",
+        answers=option("reward_model", dataset="jsonl"),
+    ),
+    Carrier(
         "multiple_choice",
         {},
         rows=rows(context=words, choices=pick(["x", "y"], ["x", "z"]), label=pick(0, 1)),

@@ -32,6 +32,7 @@ ANSWERS = {
     "language_model": {"dataset": "text"},
     "sft": {"dataset": "jsonl"},
     "dpo": {"dataset": "jsonl"},
+    "reward_model": {"dataset": "jsonl"},
     "embeddings": {"dataset": "files"},
     "own": {},
 }
@@ -77,7 +78,7 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         chats = zip([text[:99] for text in texts], answers, strict=True)  # within the context
         lines = [json.dumps({"prompt": text, "completion": answer}) for text, answer in chats]
         (folder / "chats.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    elif task == "dpo":
+    elif task in ("dpo", "reward_model"):
         prompts = [text[:99] for text in texts]  # within the context
         pairs = [{"prompt": text, "chosen": text.upper(), "rejected": "no"} for text in prompts]
         lines = [json.dumps({**pair, "chosen": "same"} if uneven else pair) for pair in pairs]

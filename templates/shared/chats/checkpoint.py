@@ -1,3 +1,3 @@
-#: when project.task=sft|dpo
+#: when project.task=sft|dpo|reward_model
 #: slot fixed
 "context": "it decides the batches",

@@ -1,4 +1,4 @@
-#: when project.task=sft|dpo
+#: when project.task=sft|dpo|reward_model
 import json
 import re
 
@@ -9,7 +9,7 @@ from lib.ends import find_end
 from metrics import IGNORED
 from model import build_tokenizer
 
-#: slot show
+#: slot show with generates
 def show(sample: Sample, config) -> str:
     """A sample up to the last token that counts, with [[ and ]] around those that count."""
     decode, text, counted = build_tokenizer(config).show, "", False
@@ -35,8 +35,6 @@ CHAT_TEMPLATE = (
     "{% else %}{{ message.content + eos_token }}{% endif %}{{ '\n' }}{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{{ '\n' }}{% endif %}"
 )
-MARK = re.compile(r"{%-?\s*generation\s*-?%}")  # in templates that mark the answers
-PLACE = "\ue000"  # a placeholder for an answer: no text has this character
 {% endraw %}
 
 def load_tokenizer(config):
@@ -44,31 +42,6 @@ def load_tokenizer(config):
     tokenizer = build_tokenizer(config).tokenizer
     tokenizer.chat_template = tokenizer.chat_template or CHAT_TEMPLATE
     return tokenizer
-
-
-def encode_chat(
-    messages: Messages, config, settings: dict | None = None
-) -> tuple[list[int], list[bool]]:
-    """The tokens of a conversation, and whether each is part of an answer.
-
-    The chat template writes the whole text, so the tokenizer adds no special tokens. `settings` are
-    for the template, such as `tools`. An answer with a weight of 0 does not count. Raises
-    ValueError for messages that the template can't write.
-    """
-    tokenizer, settings = load_tokenizer(config), settings or {}
-    messages, text = spell(messages, tokenizer, settings)
-    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    if MARK.search(find_template(tokenizer, settings)):
-        wanted = {"return_dict": True, "return_assistant_tokens_mask": True}
-        marked = tokenizer.apply_chat_template(messages, **settings, **wanted)
-        counts = [count == 1 for count in marked["assistant_masks"]]
-        return marked["input_ids"], drop_unweighted(counts, messages)
-    spans = find_answers(messages, text, tokenizer, settings)
-    counts = [
-        any(start < last and first < end for start, end in spans)
-        for first, last in encoded["offset_mapping"]
-    ]
-    return encoded["input_ids"], counts
 
 
 def find_template(tokenizer, settings: dict) -> str:
@@ -119,6 +92,37 @@ def spell_message(message: dict, read, empty: str | None) -> dict:
             function = {**function, "arguments": read(function["arguments"])}
         calls.append({**call, "function": function})
     return {**message, "content": message["content"] or empty, "tool_calls": calls}
+
+
+#: slot encode when model=pretrained with generates
+{% raw %}
+MARK = re.compile(r"{%-?\s*generation\s*-?%}")  # in templates that mark the answers
+PLACE = "\ue000"  # a placeholder for an answer: no text has this character
+{% endraw %}
+
+def encode_chat(
+    messages: Messages, config, settings: dict | None = None
+) -> tuple[list[int], list[bool]]:
+    """The tokens of a conversation, and whether each is part of an answer.
+
+    The chat template writes the whole text, so the tokenizer adds no special tokens. `settings` are
+    for the template, such as `tools`. An answer with a weight of 0 does not count. Raises
+    ValueError for messages that the template can't write.
+    """
+    tokenizer, settings = load_tokenizer(config), settings or {}
+    messages, text = spell(messages, tokenizer, settings)
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    if MARK.search(find_template(tokenizer, settings)):
+        wanted = {"return_dict": True, "return_assistant_tokens_mask": True}
+        marked = tokenizer.apply_chat_template(messages, **settings, **wanted)
+        counts = [count == 1 for count in marked["assistant_masks"]]
+        return marked["input_ids"], drop_unweighted(counts, messages)
+    spans = find_answers(messages, text, tokenizer, settings)
+    counts = [
+        any(start < last and first < end for start, end in spans)
+        for first, last in encoded["offset_mapping"]
+    ]
+    return encoded["input_ids"], counts
 
 
 def find_answers(messages: Messages, text: str, tokenizer, settings: dict) -> list[tuple[int, int]]:
@@ -202,7 +206,7 @@ def find_ends(config) -> set[int]:
     return {tokenizer.eos_token_id, end}
 #: end prompts
 
-#: slot encode when model=gpt
+#: slot encode when model=gpt with generates
 def encode_chat(
     messages: Messages, config, settings: dict | None = None
 ) -> tuple[list[int], list[bool]]:

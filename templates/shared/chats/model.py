@@ -1,5 +1,5 @@
-#: file when project.task=sft|dpo
-"""The model: tokens in, logits of the next token out."""
+#: file when project.task=sft|dpo|reward_model
+"""The model: {{ task.about }} out."""
 
 from torch import Tensor, nn
 
@@ -34,9 +34,11 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
 
+    #: region decode with generates
     def decode(self, tokens: list[int]) -> str:
         """The text of an answer."""
         return bytes(token for token in tokens if token < 256).decode(errors="replace")
+    #: end decode
 
     def show(self, tokens: list[int]) -> str:
         """The text of tokens, with the names of those that are not bytes."""
@@ -46,7 +48,7 @@ class Tokenizer:
 
 
 class GPT(nn.Module):
-    """Logits of shape (batch, length, tokens) for tokens of shape (batch, length).
+    """{{ task.returns }}.
 
     A decoder-only transformer as in GPT-2 (Radford et al. 2019), with rotary positions and without
     biases in its linear layers.
@@ -60,7 +62,9 @@ class GPT(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.blocks = nn.ModuleList(Block(width, heads, dropout) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
+        #: region logits
         self.logits = nn.Linear(width, size, bias=False)
+        #: end logits
         for weight in self.parameters():
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=0.5 * width**-0.5)
@@ -78,7 +82,9 @@ class GPT(nn.Module):
         x = self.dropout(self.embedding(tokens))
         for block in self.blocks:
             x = block(x, angles, mask)
+        #: region output
         return self.logits(self.norm(x))
+        #: end output
 
 
 def build_tokenizer(config) -> Tokenizer:
@@ -93,17 +99,22 @@ def build_model(config) -> nn.Module:
 
 #: slot model when model=pretrained
 class Tokenizer:
+    #: region tokenizer
     """The tokenizer of the pretrained model. Its end-of-text token ends an answer."""
+    #: end tokenizer
 
     def __init__(self, name: str) -> None:
         self.tokenizer = load(AutoTokenizer, name)
         self.end = self.tokenizer.eos_token_id
         if self.end is None:
             raise SystemExit(f"The tokenizer of {name} has no end-of-text token.")
+        #: slot padding
 
+    #: region decode with generates
     def decode(self, tokens: list[int]) -> str:
         """The text of an answer."""
         return self.tokenizer.decode(tokens, skip_special_tokens=True).strip()
+    #: end decode
 
     def show(self, tokens: list[int]) -> str:
         """The text of tokens, with special ones."""
@@ -111,12 +122,14 @@ class Tokenizer:
 
 
 class Pretrained(nn.Module):
-    """Logits of shape (batch, length, tokens) for tokens of shape (batch, length)."""
+    """{{ task.returns }}."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         # in 16 bits, as many models are stored, small steps would be rounded away
+        #: region load
         self.model = load(AutoModelForCausalLM, name).float()
+        #: end load
         #: slot attention
         #: region layer_classes when fsdp.transformer_layer_cls_to_wrap=empty with fsdp
         self._no_split_modules = self.model._no_split_modules  # FSDP gathers one at a time

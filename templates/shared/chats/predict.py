@@ -2,7 +2,7 @@
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader
 
-from data import encode_prompt, find_ends, read_messages
+from data import encode_prompt, find_ends
 from lib.conversations import Conversation, Messages, add_system, read_extras, read_turns
 from lib.json_lines import holds_objects, read_objects
 from model import build_tokenizer

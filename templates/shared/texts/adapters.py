@@ -1,4 +1,4 @@
-#: when project.task=embeddings|masked_language_model|multiple_choice|question_answering|token_classification
+#: when project.task=embeddings|masked_language_model|multiple_choice|question_answering|reward_model|token_classification
 from peft.utils import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as USUAL_LAYERS
 
 from data import build_tokenizer
@@ -13,15 +13,15 @@ layers = USUAL_LAYERS.get(inner.config.model_type) or [
     if isinstance(layer, nn.Linear) and not name.startswith("pooler")
 ]
 
-#: slot saved
+#: slot saved when project.task=embeddings|masked_language_model|multiple_choice|question_answering|token_classification
 build_tokenizer(config).save_pretrained(folder)
 
-#: slot layers when project.task=multiple_choice|question_answering|token_classification
+#: slot layers when project.task=multiple_choice|question_answering|reward_model|token_classification
 parts = {name: list(part.parameters()) for name, part in inner.named_children()}
 new = [name for name in parts if name != prefix and parts[name]]
 if any(name.startswith("pooler.") for name, _ in inner.base_model.named_parameters()):
     new.append(f"{start}pooler")  # between them, and not in all checkpoints
 
-#: slot settings when project.task=multiple_choice|question_answering|token_classification
+#: slot settings when project.task=multiple_choice|question_answering|reward_model|token_classification
 modules_to_save=new,
 task_type={{ task.adapter | python }},

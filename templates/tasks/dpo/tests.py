@@ -7,8 +7,9 @@ from torch.utils.data import DataLoader
 
 import train
 from callbacks import write_sample
-from data import Pair, Pairs, build_loaders, collate, encode_prompt, find_ends, read_pair, show
+from data import Pairs, build_loaders, collate, encode_prompt, find_ends, show
 from helpers import SETTINGS, build_exact_model
+from lib.pairs import Pair, read_pair
 from metrics import IGNORED
 from model import build_model, build_tokenizer
 from reference import ROUNDING, Reference, answer_log_probs, find_gaps

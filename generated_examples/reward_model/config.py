@@ -1,0 +1,164 @@
+"""The settings of a run: the flags, their limits, and config.json."""
+
+import json
+import os
+import sys
+from argparse import ArgumentParser
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from importlib.metadata import version
+from math import inf
+from pathlib import Path
+from typing import Literal, get_args
+
+import tyro
+
+# (minimum, maximum) of a setting; all other numbers must be at least 0
+LIMITS = {
+    "epochs": (1, inf),
+    "batch_size": (1, inf),
+    "learning_rate": (1e-12, inf),
+    "seed": (0, 2147483647),
+    "context": (1, inf),
+    "layers": (1, inf),
+    "width": (1, inf),
+    "heads": (1, inf),
+    "warmup_ratio": (0, 1),
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    epochs: int = 20  # passes over the training data
+    batch_size: int = 32  # samples per batch on each process
+    learning_rate: float = 0.002  # learning rate
+    weight_decay: float = 0.01  # weight decay; 0: off
+    max_steps: int = 0  # stop after this many steps; 0: after the last epoch
+    num_workers: int = 0  # data workers per process; 0: load in the training process
+    seed: int = 0  # seeds the initial weights, the data order and dropout
+    log_every: int = 20  # steps between log lines; 0: none
+    context: int = 128  # maximum tokens; longer pairs are left out
+    center_rewards_coefficient: float = 0.0  # pulls the mean of a pair's rewards to 0; 0: off
+    layers: int = 2  # number of transformer blocks
+    width: int = 64  # hidden size of the model
+    heads: int = 4  # attention heads per layer; must divide the width
+    checkpoint_every: int = 1  # epochs or steps between checkpoints; 0: only at the end
+    checkpoint_unit: Literal["epochs", "steps"] = "epochs"  # what checkpoint_every counts
+    keep_checkpoints: int = 2  # number of recent checkpoints to keep; 0: all
+    max_grad_norm: float = 1.0  # clip the gradient norm to this value; 0: off
+    warmup_ratio: float = 0.05  # warm-up, as a fraction of all steps; 0: none
+    output_dir: Path = Path(f"runs/{datetime.now():%Y-%m-%d_%H-%M-%S}")  # folder of the run
+    limit_batches: int = 0  # for a trial run: batches per epoch and evaluation; 0: all
+    resume: str = ""  # run or checkpoint to resume; without a value: the newest
+
+    def __post_init__(self) -> None:
+        """Refuse impossible numbers. tyro shows the message of a ValueError."""
+        for name, value in vars(self).items():
+            low, high = LIMITS.get(name, (0, inf))
+            if isinstance(value, int | float) and not (low <= value <= high and value < inf):
+                allowed = f"at least {low}" if high == inf else f"from {low} to {high}"
+                raise ValueError(f"{name} must be {allowed}, not {value}")
+
+
+def parse_config(description: str, arguments: list[str] | None = None) -> Config:
+    """The settings of the command line. An invalid value exits with status 2."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--output-dir", type=Path)
+    parser.add_argument("--resume", nargs="?", const="newest")
+    given, flags = parser.parse_known_args(arguments)
+    default = Config()
+    if given.resume:  # a resumed run keeps its settings, unless flags change them
+        path = find_resumed(given.resume, given.output_dir)
+        default = replace(load_config(path), resume=str(path), output_dir=path.parent)
+        if path != find_resumed("newest", path.parent):  # the newer ones stay as they are
+            default = replace(default, output_dir=Config.output_dir)
+    default = replace(default, output_dir=given.output_dir or default.output_dir)
+    return tyro.cli(Config, description=description, args=flags, default=default)
+
+
+def check_environment(accelerator) -> None:
+    """Exit unless the processes are connected and the launcher does not accumulate gradients."""
+    if accelerator.num_processes != int(os.environ.get("WORLD_SIZE", "1")):
+        raise SystemExit("The processes are not connected. On CPUs, set ACCELERATE_USE_CPU=true.")
+    if accelerator.gradient_accumulation_steps != 1:
+        raise SystemExit("Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS: it would divide the loss.")
+
+
+def describe(accelerator, model, config: Config, total_steps: int) -> str:
+    """The first line of the log: what the run uses."""
+    processes, device = accelerator.num_processes, accelerator.device.type
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    batch = f"batch {processes} x {config.batch_size}"
+    return (
+        f"{config.output_dir} | {processes} process(es) on {device} | "
+        f"precision {accelerator.mixed_precision} | {batch} | {parameters:,} parameters | "
+        f"{total_steps} steps"
+    )
+
+
+def list_settings(accelerator, config: Config) -> dict:
+    """The settings of a run, with its number of processes and its precision."""
+    settings = {"processes": accelerator.num_processes, "precision": accelerator.mixed_precision}
+    return vars(config) | settings
+
+
+def write_config(accelerator, config: Config, folder: Path) -> None:
+    """Write config.json: the settings, the command and the versions."""
+    versions = {name: version(name) for name in ("torch", "accelerate")}
+    settings = list_settings(accelerator, config)
+    values = {"settings": settings, "command": sys.argv, "versions": versions}
+    if accelerator.is_main_process:
+        (folder / "config.json").write_text(json.dumps(values, indent=2, default=str))
+
+
+def read_settings(folder: Path) -> dict:
+    """The settings of a run or a checkpoint."""
+    path = Path(folder, "config.json")
+    try:
+        return dict(json.loads(path.read_text())["settings"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SystemExit(f"{path} can't be read: {error!r}") from error
+
+
+def load_config(folder: Path) -> Config:
+    """The settings of a saved run. What is new, or no longer possible, has its default."""
+    saved, values = read_settings(folder) | {"output_dir": Path(folder)}, {}
+    for field in fields(Config):
+        value, choices = saved.get(field.name, field.default), get_args(field.type)
+        values[field.name] = field.default if choices and value not in choices else value
+        if isinstance(field.default, Path) and isinstance(value, str):
+            values[field.name] = value = Path(value)
+        if type(value) not in (type(field.default), int):
+            raise SystemExit(f"{folder / 'config.json'}: {field.name} can't be {value!r}.")
+    try:
+        return Config(**values)
+    except ValueError as error:
+        raise SystemExit(f"{folder / 'config.json'}: {error}.") from error
+
+
+def find_checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints of a run, from the oldest to the newest."""
+    return sorted(folder.glob("checkpoint_" + "[0-9]" * 8))
+
+
+def find_resumed(resume: str, folder: Path | None = None) -> Path:
+    """The checkpoint that `--resume` names, or the newest: of a folder, or of all in runs/."""
+    path = folder if resume == "newest" else Path(resume)
+    if path:
+        path = path if path.name else path.absolute()  # `--resume .`
+        found = find_checkpoints(path) or [path]
+    else:
+        runs = Path("runs").glob("*/checkpoint_" + "[0-9]" * 8)
+        found = sorted(runs, key=lambda path: path.lstat().st_mtime)
+    if found and (found[-1] / "loop.pt").exists():
+        return found[-1]
+    raise SystemExit(f"No complete checkpoint to resume: {found[-1] if found else 'runs'}.")
+
+
+def newest_run() -> Path:
+    """The newest run in runs/ that is finished."""
+    found = Path("runs").glob("*/model.safetensors")
+    newest = max(found, key=lambda path: path.stat().st_mtime, default=None)
+    if not newest:
+        raise SystemExit("No run in runs/ is finished: train first, or name one with --run.")
+    return newest.parent

@@ -1,0 +1,235 @@
+"""The features of this project."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from accelerate import Accelerator
+from matplotlib.figure import Figure
+from safetensors.torch import load_file
+from torch.utils.data import DataLoader
+
+import train
+from callbacks import LearningCurves
+from data import Pair, Pairs, collate, read_pair
+from helpers import SETTINGS, build_exact_model, build_sgd, run
+from test_resume import last_checkpoint
+
+TURNS = [("user", "sort cab"), ("assistant", "abc"), ("user", "add 1 to 2"), ("assistant", "3")]
+MESSAGES = [{"role": role, "content": content} for role, content in TURNS]
+
+
+def make_pairs(config, *conversations, wrong: str = "4") -> Pairs:
+    """Pairs of conversations that only differ in the last answer."""
+    answer = {"role": "assistant", "content": wrong}
+    return Pairs([Pair(chat, [*chat[:-1], answer], "here") for chat in conversations], config)
+
+
+def test_rewards_do_not_depend_on_padding():
+    """Nor on the other conversations of a batch."""
+    config = train.Config(**SETTINGS)
+    model = build_exact_model(config).eval()
+    samples = list(make_pairs(config, MESSAGES, MESSAGES[:2], wrong="a longer answer"))
+    rewards = train.find_rewards(model, *collate(samples))
+    for pair, found in zip(samples, rewards, strict=True):
+        for chat, reward in zip(pair, found, strict=True):
+            alone = model(chat[None], torch.ones(1, len(chat), dtype=torch.bool))
+            torch.testing.assert_close(reward[None], alone, rtol=0, atol=1e-4)
+
+
+def test_rewards_tell_answers_apart():
+    """While a model learns which of two answers is right: the metrics, from their definition."""
+    config = train.Config(**SETTINGS)
+    model, accelerator = build_exact_model(config), Accelerator()
+    chats = [[{"role": "user", "content": text}, MESSAGES[1]] for text in "abcdefgh"]
+    data = make_pairs(config, *chats, wrong="cba")
+    loader = DataLoader(data, 3, collate_fn=collate)
+    optimizer = torch.optim.Adam(model.parameters(), 0.003)
+    for _ in range(20):
+        chosen, rejected = train.find_rewards(model, *collate(list(data))).unbind(dim=1)
+        loss = (1 + (rejected - chosen).exp()).log().mean()
+        metrics = train.evaluate(accelerator, model, loader, "val")
+        assert metrics["val_loss"] == pytest.approx(loss.item(), abs=1e-5)
+        assert metrics["val_accuracy"] == (chosen > rejected).sum() / 8
+        assert metrics["val_margin"] == pytest.approx((chosen - rejected).mean().item(), abs=1e-5)
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    assert metrics["val_accuracy"] == 1, "it never learned them"
+
+
+def test_what_is_left_out_is_counted(capsys):
+    """Of three pairs, one is too long, and one has the same answer twice."""
+    config = train.Config(**SETTINGS)
+    [sample] = make_pairs(config, MESSAGES)
+    config = replace(config, context=len(sample[0]))
+    late = [{"role": "user", "content": "x" * 500}, MESSAGES[1]]
+    same = [MESSAGES[0], {"role": "assistant", "content": "4"}]
+    assert len(make_pairs(config, MESSAGES, late, same)) == 1
+    said = capsys.readouterr().out
+    assert "3 pairs: 1 longer than" in said and "here: chosen and rejected are equal" in said
+    with pytest.raises(SystemExit, match="No pair has two different answers"):
+        make_pairs(config, same)
+
+
+ANSWERS = {"chosen": "b", "rejected": "c"}
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            {"prompt": "a", "chosen": "b"},
+            "has prompt, chosen: it needs prompt, chosen and rejected",
+        ),
+        ({"prompt": "a", "chosen": "b", "rejected": None}, "prompt and rejected must be texts or"),
+        (ANSWERS, "has no prompt"),
+        ({"chosen": MESSAGES, "rejected": MESSAGES[:2]}, "answer different prompts"),
+    ],
+)
+def test_a_wrong_row_is_named(row, said):
+    with pytest.raises(SystemExit, match="pairs.jsonl, line 3.*") as error:
+        read_pair(row, "pairs.jsonl, line 3")
+    assert said in str(error.value)
+
+
+def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
+    changes = {
+        "start": {"learning_rate": 1e-12},
+        "free": {"learning_rate": 1.0},
+        "clipped": {"learning_rate": 1.0, **limit},
+    }
+    weights = []
+    with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
+        for name, change in changes.items():
+            run(folder / name, epochs=1, max_steps=1, **change)
+            tensors = load_file(folder / name / "model.safetensors")
+            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
+    return tuple(weights)
+
+
+def test_clips_the_gradient_of_the_whole_step(tmp_path):
+    """A clipped step has the direction of the unclipped step, scaled down to the limit."""
+    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
+    expected = start + (free - start) * 0.01 / (free - start).norm()
+    message = "clip once, after the last backward"
+    torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
+
+
+def test_metrics_file_has_each_log_line(tmp_path):
+    run(tmp_path, epochs=1)
+    lines = map(json.loads, (tmp_path / "metrics.jsonl").read_text().splitlines())
+    found = [(line["step"], "lr" in line) for line in lines if "loss" in line]
+    assert found == [(step, True) for step in range(1, 7)]
+
+
+def test_metrics_of_a_run_resumed_in_another_folder(tmp_path):
+    first = last_checkpoint(run(tmp_path / "one", epochs=1))
+    run(tmp_path / "two", epochs=2, resume=str(first))
+    lines = (tmp_path / "one" / "metrics.jsonl").read_text().splitlines()[:-1]  # but the test's
+    resumed = (tmp_path / "two" / "metrics.jsonl").read_text().splitlines()
+    assert resumed[: len(lines)] == lines and len(resumed) > len(lines) + 1
+    steps = [json.loads(line)["step"] for line in resumed]
+    assert steps == sorted(steps)
+
+
+def test_learning_curves_show_all_metrics(tmp_path, monkeypatch):
+    """Each metric has a panel, with a curve in its own color for each set."""
+    source, target = tmp_path / "metrics.jsonl", tmp_path / "curves.png"
+    lines = [
+        {"step": 2, "loss": 2.5, "lr": 0.1},
+        {"step": 4, "train_loss": 2.0, "val_loss": 3.0, "val_exact_match": 0.1},
+        {"step": 8, "train_loss": 1.0, "val_loss": 2.0, "val_exact_match": 0.2},
+        {"step": 8, "test_loss": 2.5},
+    ]
+    source.write_text("\n".join(map(json.dumps, lines)))
+    drawn, save = [], Figure.savefig
+    monkeypatch.setattr(Figure, "savefig", lambda fig, path: [drawn.append(fig), save(fig, path)])
+    LearningCurves(source, target).draw()
+    found = {
+        axes.get_ylabel(): {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
+        for axes in drawn[0].axes
+    }
+    assert found == {
+        "loss": {
+            "loss": [[2, 2.5]],
+            "train_loss": [[4, 2.0], [8, 1.0]],
+            "val_loss": [[4, 3.0], [8, 2.0]],
+            "test_loss": [[8, 2.5]],
+        },
+        "exact_match": {"val_exact_match": [[4, 0.1], [8, 0.2]]},
+        "lr": {"lr": [[2, 0.1]]},
+    }
+    colors = {(line.get_label()[:3], line.get_color()) for ax in drawn[0].axes for line in ax.lines}
+    assert {("tra", "C0"), ("val", "C1"), ("tes", "C2")} < colors
+    assert len(colors) == 5, "one color for each set, and gray for the values of steps"
+    assert target.read_bytes().startswith(b"\x89PNG")
+
+
+def test_learning_curves_are_drawn(tmp_path):
+    run(tmp_path, epochs=1)
+    assert (tmp_path / "curves.png").exists()
+
+
+def test_a_run_survives_curves_that_cannot_be_drawn(tmp_path, monkeypatch, capsys):
+    def fail(*_) -> None:
+        raise ValueError("no canvas")
+
+    monkeypatch.setattr(Figure, "savefig", fail)
+    run(tmp_path, epochs=1)
+    assert "was not drawn: ValueError('no canvas')" in capsys.readouterr().out
+    assert (tmp_path / "model.safetensors").exists()
+
+
+def scheduled_rates(steps: int, **changes) -> list[float]:
+    """The learning rate of each step of a run, as a fraction of the full rate."""
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(()))], lr=1.0)
+    schedule, rates = train.build_schedule(optimizer, steps, train.Config(**changes)), []
+    for _ in range(steps):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        schedule.step()
+    return rates
+
+
+def test_each_step_has_its_learning_rate(tmp_path, monkeypatch):
+    build, found = train.build_optimizer, []
+
+    def build_and_note(model, config):
+        optimizer, rates = build(model, config), []
+        found.append(rates)
+
+        def note(optimizer, *_) -> None:
+            rates.extend(group["lr"] / group["initial_lr"] for group in optimizer.param_groups[:1])
+
+        optimizer.register_step_pre_hook(note)
+        return optimizer
+
+    monkeypatch.setattr(train, "build_optimizer", build_and_note)
+    run(tmp_path)
+    assert found, "nothing was tested"
+    for rates in found:
+        assert rates == pytest.approx(scheduled_rates(12)), "step the schedule once for each step"
+
+
+def test_groups_keep_their_own_rates():
+    """A group with half the learning rate keeps half the rate at every step."""
+    weights = [torch.nn.Parameter(torch.zeros(())) for _ in range(2)]
+    groups = [{"params": [weight], "lr": lr} for weight, lr in zip(weights, (1, 0.5), strict=True)]
+    optimizer = torch.optim.SGD(groups)
+    schedule = train.build_schedule(optimizer, 100, train.Config())
+    for _ in range(20):
+        optimizer.step()
+        schedule.step()
+    one, other = [group["lr"] for group in optimizer.param_groups]
+    assert one > 0 and other == pytest.approx(one / 2)
+
+
+def test_schedule_runs_its_course():
+    rates = scheduled_rates(100, warmup_ratio=0.1)
+    assert max(rates) == pytest.approx(1.0), "it reaches the full rate"
+    assert rates[-1] < 0.02 * max(rates), "half a cosine ends near zero"

@@ -1,0 +1,195 @@
+"""Train a small reward model on pairs of right and wrong answers.
+
+`python train.py --help` lists the settings. Run `pytest` after you edit the loop.
+"""
+
+import sys
+import time
+from itertools import islice
+from math import cos, pi
+
+import torch
+import torch.nn.functional as F
+from accelerate import Accelerator, DataLoaderConfiguration
+from accelerate.utils import broadcast_object_list, set_seed
+from torch import Tensor, nn
+from torch.optim import AdamW, Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+from callbacks import LearningCurves
+from checkpoint import Checkpoints
+from config import Config, check_environment, describe, find_checkpoints, parse_config, write_config
+from data import build_loaders
+from metrics import (
+    MetricsFile,
+    Progress,
+    RunningLoss,
+    count_steps,
+    format_metrics,
+    log,
+    progress_bar,
+)
+from model import build_model, build_tokenizer
+from weights import save_weights
+
+
+def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:
+    """A linear warm-up, then half a cosine down to zero."""
+    warmup = int(config.warmup_ratio * total_steps)
+
+    def factor(step: int) -> float:
+        if step < warmup:
+            return (step + 1) / warmup
+        done = (step - warmup) / max(1, total_steps - warmup)
+        return 0.5 * (1 + cos(pi * done))
+
+    return LambdaLR(optimizer, factor)
+
+
+def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
+    parameters = model.parameters()
+    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+
+
+def compute_loss(rewards: Tensor) -> Tensor:
+    """The loss of each pair, shape (batch,): https://arxiv.org/abs/2203.02155, formula 1.
+
+    `rewards` are those of the preferred and of the rejected answer, shape (batch, 2).
+    """
+    return -F.logsigmoid(rewards[:, 0] - rewards[:, 1])
+
+
+def find_rewards(model, tokens: Tensor, mask: Tensor) -> Tensor:
+    """The rewards of pairs, shape (batch, 2)."""
+    return model(tokens.flatten(0, 1), mask.flatten(0, 1)).unflatten(0, (-1, 2))
+
+
+@torch.no_grad()
+def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
+    """Mean loss, share of pairs whose preferred answer has the higher reward, and mean margin.
+
+    They are the same for any number of processes. gather_for_metrics drops the samples that pad
+    the last batch. Average after gathering, never before.
+    """
+    model.eval()
+    loss_sum = right = margin_sum = seen = 0
+    for tokens, mask in islice(loader, limit or None):
+        rewards = accelerator.gather_for_metrics(find_rewards(model, tokens, mask))
+        margins = rewards[:, 0] - rewards[:, 1]
+        loss_sum += compute_loss(rewards).sum()
+        right += (margins > 0).sum()
+        margin_sum += margins.sum()
+        seen += len(rewards)
+    model.train()
+    return {
+        f"{name}_loss": float(loss_sum) / seen,
+        f"{name}_accuracy": float(right) / seen,
+        f"{name}_margin": float(margin_sum) / seen,
+    }
+
+
+def main(config: Config) -> None:
+    accelerator = Accelerator(
+        # the data order depends only on the seed and the epoch
+        dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
+    )
+    check_environment(accelerator)
+    config = broadcast_object_list([config])[0]  # the folder of the main process
+    set_seed(config.seed)  # every process starts with the same weights
+    train_loader, val_loader, test_loader = build_loaders(config)
+    model = build_model(config)
+    optimizer = build_optimizer(model, config)
+    show = build_tokenizer(config).show
+    for kind, chat in zip(("preferred", "rejected"), train_loader.dataset[0], strict=True):
+        accelerator.print(f"The first {kind} conversation: {show(chat.tolist())}")
+    model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+        model, optimizer, train_loader, val_loader, test_loader
+    )
+    set_seed(config.seed, device_specific=True)  # each process gets its own dropout
+
+    if not len(val_loader) or not len(test_loader):
+        raise SystemExit("The validation and the test data need at least one sample each.")
+    batches_per_epoch, total_steps = count_steps(train_loader, config)
+    config.output_dir.mkdir(parents=True, exist_ok=True)
+    log(describe(accelerator, model, config, total_steps))
+    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
+    metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
+    learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
+    # not prepared: a prepared schedule would step once for each process
+    schedule = build_schedule(optimizer, total_steps, config)
+    save_every = config.checkpoint_every  # 0: only at the end
+    states = {"train_loss": train_loss, "metrics_file": metrics_file, "schedule": schedule}
+    checkpoints = Checkpoints(accelerator, config, progress, states)
+    checkpoints.resume()
+    if not config.resume:  # a resumed run writes it with its weights
+        write_config(accelerator, config, config.output_dir)
+
+    for epoch in range(progress.epoch, config.epochs):
+        if progress.step >= total_steps:  # max_steps, or resumed a finished run
+            break
+        model.train()
+        train_loader.set_epoch(epoch)  # a new order in each epoch
+        batches = train_loader
+        if progress.batch:  # resumed within an epoch
+            batches = accelerator.skip_first_batches(train_loader, progress.batch)
+        remaining = islice(batches, batches_per_epoch - progress.batch)
+        bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
+        start, start_step = time.perf_counter(), progress.step
+        for tokens, mask in bar:
+            rewards = find_rewards(model, tokens, mask)
+            losses = compute_loss(rewards)
+            # center the rewards: https://arxiv.org/abs/2312.09244
+            losses = losses + config.center_rewards_coefficient * rewards.sum(dim=1) ** 2
+            loss = losses.mean()
+            train_loss.add(loss, len(losses))
+            accelerator.backward(loss)
+            if config.max_grad_norm:
+                grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
+            optimizer.step()
+            optimizer.zero_grad()
+            progress.batch += 1
+            progress.step += 1
+            schedule.step()
+            if config.log_every and progress.step % config.log_every == 0:
+                values = {"loss": train_loss.read(), "lr": optimizer.param_groups[0]["lr"]}
+                if config.max_grad_norm:
+                    values["grad_norm"] = float(grad_norm)
+                metrics_file.append(progress.step, values)
+                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
+                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                bar.set_postfix(loss=values["loss"])
+            if progress.step >= total_steps:
+                break
+            if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
+                checkpoints.save()
+        if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
+            checkpoints.save()
+        metrics = {"train_loss": train_loss.end_epoch()}
+        metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
+        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
+        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+        metrics_file.append(progress.step, metrics)
+        learning_curves.draw()
+        if progress.batch == batches_per_epoch:
+            progress.epoch, progress.batch = epoch + 1, 0
+        if config.checkpoint_unit == "epochs" and save_every and progress.epoch % save_every == 0:
+            checkpoints.save()
+    checkpoints.save()
+    save_weights(accelerator, model, config.output_dir / "model.safetensors")
+    write_config(accelerator, config, config.output_dir)  # the settings of these weights
+    metrics = evaluate(accelerator, model, test_loader, "test", config.limit_batches)
+    log(f"done | {format_metrics(metrics)}")
+    metrics_file.append(progress.step, metrics)
+    learning_curves.draw()
+    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
+    accelerator.end_training()
+
+
+if __name__ == "__main__":
+    config = parse_config(__doc__)
+    try:
+        main(config)
+    except KeyboardInterrupt:
+        saved = find_checkpoints(config.output_dir)
+        log(f"Interrupted. Saved: {saved[-1] if saved else 'nothing'}")
+        sys.exit(130)

@@ -1,0 +1,1 @@
+from lib.pairs import read_messages

@@ -1,0 +1,267 @@
+"""Reward models on a user's files, with pretrained models, on several processes, beside TRL."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from scaffold.answers.catalog import Value
+from support.chat_models import MAKE_MODELS
+from support.files import write_files
+from support.rendering import render
+from support.training import count_passed, run_python, run_tests, said, start
+
+pytestmark = pytest.mark.train
+
+BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
+SMALL: dict[str, Value] = {f"reward_model.{name}": n for name, n in (("width", 16), ("layers", 1))}
+SMALL |= {"reward_model.heads": 2}
+PRETRAINED: dict[str, Value] = {"reward_model.model": "pretrained", "reward_model.context": 128}
+PRETRAINED |= {"reward_model.model_name": "llama_chatml"}
+OF_A_FILE: dict[str, Value] = {"reward_model.dataset": "jsonl"}
+
+
+def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
+    """A project, with these models in it."""
+    write_files(folder, render({"project.task": "reward_model", **given}))
+    if models:
+        made = run_python(folder, ["-c", MAKE_MODELS, *models])
+        assert made.returncode == 0, made.stderr
+    return folder
+
+
+def write_pairs(path: Path, count: int) -> list[str]:
+    rows = [
+        {"prompt": f"up {n:x}", "chosen": f"{n:X}", "rejected": f"{n:x}!"} for n in range(count)
+    ]
+    lines = [json.dumps(row) for row in rows]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines
+
+
+BAD = {
+    "no rejected": (
+        '{"prompt": "a", "chosen": "b"}',
+        "line 13 has prompt, chosen: it needs prompt, chosen and rejected.",
+    ),
+    "no text": (
+        '{"prompt": "a", "chosen": "b", "rejected": 3}',
+        "line 13: prompt and rejected must be texts or lists of messages.",
+    ),
+    "no prompt": ('{"chosen": "b", "rejected": "c"}', "line 13 has no prompt."),
+}
+
+
+def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
+    """On two processes. A pair of equal answers is named. predict.py reads the same rows."""
+    project = make_project(tmp_path, {**OF_A_FILE, **SMALL})
+    lines = write_pairs(project / "pairs.jsonl", 12)
+    calls = []
+    for number, (wrong, _) in enumerate(BAD.values()):
+        (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
+        calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
+    messages = said(project, "train.py", *calls)
+    assert not (project / "runs/other").exists()
+    for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
+        assert message.startswith(f"{number}.jsonl, {expected}")
+    equal = '{"prompt": "a", "chosen": "b", "rejected": "b"}'
+    (project / "pairs.jsonl").write_text("\n".join([equal, *lines, equal]) + "\n")
+    trained = start(project, ["train.py", *BRIEF, "--batch-size", "2"], 2)
+    assert trained.returncode == 0, trained.stderr
+    expected = "pairs.jsonl, line 1: chosen and rejected are equal. Such pairs are left out: 2."
+    assert trained.stdout.count(expected) == 1
+    asked = run_python(project, ["predict.py", "pairs.jsonl"])
+    assert asked.returncode == 0, asked.stderr
+    assert len(asked.stdout.strip().split("\n")) == 1 + 2 * 14
+
+
+LOADED = """
+import json
+import sys
+import torch
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+folder, *rows = sys.argv[1:]
+model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
+tokenizer = AutoTokenizer.from_pretrained(folder)
+rewards = []
+for row in map(json.loads, rows):
+    for answer in (row["chosen"], row["rejected"]):
+        chat = [{"role": "user", "content": row["prompt"]}]
+        chat.append({"role": "assistant", "content": answer})
+        tokens = tokenizer.apply_chat_template(chat, return_tensors="pt", return_dict=True)
+        with torch.no_grad():
+            rewards.append(model(**tokens).logits.item())
+print(json.dumps(rewards))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("adapters", [False, True])
+def test_transformers_loads_the_exported_folder(adapters: bool, tmp_path: Path) -> None:
+    """It gives the rewards of predict.py, also from merged adapters with the new layer."""
+    given = {**PRETRAINED, **OF_A_FILE, "features.export.enabled": True}
+    project = make_project(tmp_path, {**given, "features.lora.enabled": adapters}, "llama_chatml")
+    lines = write_pairs(project / "pairs.jsonl", 40)
+    for command in (
+        ["train.py", *BRIEF, "--learning-rate", "0.01"],
+        ["export.py", "--format", "transformers", "--output", "out"],
+    ):
+        run = start(project, command, 1)
+        assert run.returncode == 0, run.stderr
+    asked = run_python(project, ["predict.py", "pairs.jsonl"])
+    rewards = [float(line.split(",")[-1]) for line in asked.stdout.strip().split("\n")[1:]]
+    loaded = run_python(project, ["-c", LOADED, "out", *lines], real=True)
+    assert loaded.returncode == 0, loaded.stderr
+    found = json.loads(loaded.stdout.splitlines()[-1])
+    assert len(found) == 80 and len(set(found)) > 40
+    assert found == pytest.approx(rewards, rel=0, abs=1e-5)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["llama_none", "gpt2_none", "qwen3_thinks"])
+def test_a_pretrained_model_passes_the_tests_of_its_project(model: str, tmp_path: Path) -> None:
+    given = {**PRETRAINED, "reward_model.model_name": model}
+    project = make_project(tmp_path, given, model)
+    assert count_passed(run_tests(project)) >= 30
+
+
+# the metrics of the test data from their definition, in double precision and pair by pair
+BY_DEFINITION = """
+import json
+import torch
+from predict import load, predict, read_inputs
+
+config, model = load(device="cpu")
+rows = predict(config, model.double(), read_inputs(config, ["pairs.jsonl"]))
+margins = [one["reward"] - other["reward"] for one, other in zip(rows[::2], rows[1::2])]
+count = len(margins)
+print(json.dumps({
+    "test_loss": sum(torch.tensor(-margin).exp().log1p().item() for margin in margins) / count,
+    "test_accuracy": sum(margin > 0 for margin in margins) / count,
+    "test_margin": sum(margins) / count,
+}))
+"""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("model", ["gpt", "pretrained"])
+def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_path: Path) -> None:
+    """On 1, 2 and 3 processes, with a number of pairs that none of them divides."""
+    given: dict[str, Value] = {"features.evaluate.enabled": True, **OF_A_FILE}
+    given |= PRETRAINED if model == "pretrained" else {}
+    project = make_project(tmp_path, given, *["llama_chatml"] * (model == "pretrained"))
+    write_pairs(project / "pairs.jsonl", 131)
+    flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
+    trained = start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1)
+    assert trained.returncode == 0, trained.stderr
+    made = run_python(project, ["-c", BY_DEFINITION])
+    assert made.returncode == 0, made.stderr
+    expected = json.loads(made.stdout.splitlines()[-1])
+    assert expected["test_accuracy"] > 0.1
+    for processes in (1, 2, 3):
+        result = start(project, ["evaluate.py"], processes)
+        assert result.returncode == 0, result.stderr
+        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
+        found = {name: row["value"] for name, row in report.items()}
+        assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.sweep
+def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
+    """As a folder with such a dataset: a wrong row is named with its split."""
+    given: dict[str, Value] = {"reward_model.dataset": "huggingface", **SMALL}
+    project = make_project(tmp_path, {**given, "reward_model.dataset_name": "pairs"})
+    (project / "pairs").mkdir()
+    lines = write_pairs(project / "pairs/train.jsonl", 40)
+    trained = start(project, ["train.py", *BRIEF], 1)
+    assert trained.returncode == 0, trained.stderr
+    wrong = '{"prompt": "a", "chosen": "b"}'
+    (project / "pairs/train.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
+    refused = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+    assert refused.returncode
+    assert "pairs, row " in refused.stderr and "it needs prompt, chosen and" in refused.stderr
+
+
+TRL = """
+import json
+import pathlib
+from dataclasses import replace
+from unittest import mock
+import torch
+import train
+from data import Pairs, build_loaders, write_pairs
+from datasets import Dataset
+from torch.utils.data import DataLoader, SequentialSampler
+from transformers import AutoModelForSequenceClassification, AutoTokenizer
+from trl import RewardConfig, RewardTrainer
+
+NAME, STEPS, RATE, CENTER = "llama_chatml", 10, 0.01, 0.02
+tokenizer = AutoTokenizer.from_pretrained(NAME)
+tokenizer.pad_token = tokenizer.eos_token
+# both begin with the same layer for the reward
+model = AutoModelForSequenceClassification.from_pretrained(NAME, num_labels=1).float()
+model.save_pretrained(NAME)
+# ten steps are enough to learn that no answer ends with !
+pairs = [
+    replace(pair, rejected=[*pair.chosen[:-1], {**pair.chosen[-1], "content": text + "!"}])
+    for pair in write_pairs()[: 8 * STEPS]
+    for text in [pair.chosen[-1]["content"]]
+]
+
+def build_in_order(config):
+    loaders = build_loaders(config)
+    samples = Pairs(pairs, config)
+    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
+
+settings = {"batch_size": 4, "gradient_accumulation_steps": 2, "learning_rate": RATE}
+settings |= {"epochs": 1, "max_steps": STEPS, "weight_decay": 0.0, "log_every": 1}
+settings |= {"center_rewards_coefficient": CENTER}
+with mock.patch.object(train, "build_loaders", build_in_order):
+    train.main(train.Config(**settings, model_name=NAME))
+rows = [json.loads(row) for row in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
+ours = [row["loss"] for row in rows if "loss" in row]
+
+theirs = []
+
+class InOrder(RewardTrainer):
+    def _get_train_sampler(self, dataset=None):
+        return SequentialSampler(self.train_dataset)
+
+    def compute_loss(self, *given, **named):
+        loss = super().compute_loss(*given, **named)
+        theirs.append(float(loss))
+        return loss
+
+config = RewardConfig(
+    output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
+    learning_rate=RATE, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
+    max_grad_norm=0.0, max_length=128, report_to="none", use_cpu=True, bf16=False,
+    gradient_checkpointing=False, save_strategy="no", disable_tqdm=True,
+    center_rewards_coefficient=CENTER,
+)
+named = lambda pair: {"chosen": pair.chosen, "rejected": pair.rejected}
+InOrder(
+    model=AutoModelForSequenceClassification.from_pretrained(NAME, dtype=torch.float32),
+    args=config,
+    train_dataset=Dataset.from_list([named(pair) for pair in pairs]),
+    processing_class=tokenizer,
+).train()
+theirs = [sum(theirs[step : step + 2]) / 2 for step in range(0, len(theirs), 2)]
+print(json.dumps([ours, theirs]))
+"""
+
+
+@pytest.mark.sweep
+def test_ten_steps_are_those_of_trl(tmp_path: Path) -> None:
+    """From the same weights, with the same batches and optimizer, in windows of two batches."""
+    pytest.importorskip("trl", exc_type=ImportError)
+    given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
+    given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
+    project = make_project(tmp_path, given, "llama_chatml")
+    run = run_python(project, ["-c", TRL], real=True)
+    assert run.returncode == 0, run.stderr[-3000:]
+    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    assert len(ours) == len(theirs) == 10 and ours[-1] < 0.9 * ours[0]
+    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
