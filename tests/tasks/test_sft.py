@@ -130,7 +130,9 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     short = ["--path", "chats.jsonl", "--context", "2", "--output-dir", "runs/other"]
     *messages, cut = said(project, "train.py", *calls, short)
     assert not (project / "runs/other").exists()
-    assert re.match(r"chats\.jsonl, line \d+: the answer begins after --context 2, as in all 1", cut)
+    assert re.match(
+        r"chats\.jsonl, line \d+: the answer begins after --context 2, as in all 1", cut
+    )
     for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
         assert message.startswith(f"{number}.jsonl, {expected}")
     assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
