@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 from unittest import mock
 
@@ -58,8 +59,9 @@ assert names == ["checkpoint_00000003", "checkpoint_00000004"]
 def test_a_request_to_stop_is_remembered(tmp_path):
     """The request is in the checkpoint of step 3, and takes effect at the next log line."""
     run_until_stop(tmp_path)
+    shutil.rmtree(last_checkpoint(tmp_path))  # of step 4, where it stopped
     changes = {"checkpoint_unit": "epochs", "log_every": 4, "max_steps": 9}
-    run(tmp_path, resume=str(tmp_path / "checkpoint_00000003"), **changes)
+    run(tmp_path, resume="newest", **changes)
     last = last_checkpoint(tmp_path).name
     assert last == "checkpoint_00000004", "the resumed run does not stop"
     run(tmp_path, resume="newest", **changes)

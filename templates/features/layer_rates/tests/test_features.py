@@ -17,9 +17,9 @@ def test_early_layers_learn_more_slowly(tmp_path, monkeypatch):
 
     monkeypatch.setattr(train.Accelerator, "prepare", look)
     run(tmp_path, max_steps=3, learning_rate=1e-3)
-    top = groups[0][0]["lr"]
-    for group in groups[0]:
-        shares.setdefault(group["depth"], set()).add(round(group["lr"] / top, 6))
+    rates = [group.get("initial_lr", group["lr"]) for group in groups[0]]  # before a schedule
+    for group, rate in zip(groups[0], rates, strict=True):
+        shares.setdefault(group["depth"], set()).add(round(rate / rates[0], 6))
         decays = {parameter.ndim > 1 for parameter in group["params"]}
         assert decays in (set(), {group["weight_decay"] > 0}), "norms and biases must not decay"
     config = train.Config(**SETTINGS)
