@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from scaffold.eject.arguments import take
 from scaffold.eject.classes import settle_literal
 from scaffold.eject.flow import items_before, root
-from scaffold.eject.plan import UNKNOWN, Evaluation, Plan, words
+from scaffold.eject.plan import UNKNOWN, Evaluation, Plan, given_to, words
 from scaffold.eject.reader import Reader
 from scaffold.eject.script import Script, methods, used_names
 from scaffold.eject.settings import take_settings
@@ -227,7 +227,7 @@ class Run(Parts):
 
     def read(self) -> None:
         plan = self.plan
-        self.given = plan.given_to(self.trainer, TRAINER)
+        self.given = given_to(self.script, self.trainer, TRAINER)
         start = self.find_start()
         self.training = words(start, TRAIN)
         if any(word.arg is None for word in (*start.keywords, *self.trainer.keywords)):

@@ -200,15 +200,6 @@ class Plan:
         """The statements that these names need, in order."""
         return needed(self.items, names, {*self.dropped, *without})
 
-    def given_to(self, trainer: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:
-        """The arguments of a Trainer. An own class may take others before them."""
-        node = self.script.definitions.get(self.script.named(trainer.func))
-        for part in self.script.bases(node) if isinstance(node, ast.ClassDef) else ():
-            if found := methods(part).get("__init__"):
-                own = [argument.arg for argument in found.args.args[1:]]
-                return words(trainer, [*own, *names] if found.args.vararg else own)
-        return words(trainer, names)
-
     def value(self, node: ast.expr | None) -> Any:
         """The value of an expression: None without one, UNKNOWN if it can't be known unrun."""
         return None if node is None else evaluate(self, node)
@@ -283,3 +274,13 @@ def words(call: ast.Call, names: Sequence[str] = ()) -> dict[str, ast.expr]:
     """The arguments of a call by name; `names` are those of its first parameters."""
     found = dict(zip(names, call.args, strict=False))
     return found | {word.arg: word.value for word in call.keywords if word.arg}
+
+
+def given_to(script: Script, trainer: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:
+    """The arguments of a Trainer. An own class may take others before them."""
+    node = script.definitions.get(script.named(trainer.func))
+    for part in script.bases(node) if isinstance(node, ast.ClassDef) else ():
+        if found := methods(part).get("__init__"):
+            own = [argument.arg for argument in found.args.args[1:]]
+            return words(trainer, [*own, *names] if found.args.vararg else own)
+    return words(trainer, names)

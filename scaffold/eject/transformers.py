@@ -7,7 +7,7 @@ from typing import Any
 
 from scaffold.eject.arguments import take
 from scaffold.eject.flow import items_before
-from scaffold.eject.plan import UNKNOWN, Evaluation, Plan, words
+from scaffold.eject.plan import UNKNOWN, Evaluation, Plan, given_to, words
 from scaffold.eject.reader import Reader
 from scaffold.eject.script import Script, methods, used_names
 from scaffold.eject.settings import take_settings
@@ -367,7 +367,7 @@ class Run(Optimizers):
     """One call of `train`, and what leads to it."""
 
     def read(self) -> None:
-        self.given = self.plan.given_to(self.trainer, MODEL)
+        self.given = given_to(self.script, self.trainer, MODEL)
         if "tokenizer" in self.given:
             self.given["processing_class"] = self.given.pop("tokenizer")
         start = self.find_start()

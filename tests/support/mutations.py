@@ -190,7 +190,7 @@ MUTATIONS = [
     Mutation(
         "best weights of another run taken",
         "checkpoint.py",
-        'if path and (path / "best.safetensors").exists():',
+        'if self.accelerator.is_main_process and (path / "best.safetensors").exists():',
         "if False:",
         "best.safetensors can.t be loaded",
     ),
