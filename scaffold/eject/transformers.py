@@ -251,6 +251,21 @@ class Loaders(Arguments):
             text = "model"
         plan.model = self.body(items, f"{row}return {text}")
 
+    def _model_class(self) -> str:
+        """The name of the class of the model: `transformers.GPT2LMHeadModel`, or one's own."""
+        node = self.given.get("model")
+        call = self.plan.latest(node) if node is not None else None
+        name = self.script.named(call.func) if isinstance(call, ast.Call) else ""
+        return name.removesuffix(".from_pretrained").removesuffix(".from_config")
+
+    def _ignored(self) -> str:
+        """The outputs of the model that are not predictions, as in Trainer.prediction_step."""
+        own = self.script.definitions.get(self._model_class())
+        if isinstance(own, ast.ClassDef) and not self.script.extends(own, "PreTrainedModel"):
+            return '["loss"]'
+        known = '"keys_to_ignore_at_inference", ["cache", "past_key_values"]'
+        return f'["loss", *getattr(module.config, {known})]'
+
     def _collator(self) -> str:
         node = self.given.get("data_collator")
         if node is not None and self.plan.value(node) is not None:
@@ -495,21 +510,6 @@ class Run(Optimizers):
             'meters.log_dict({f"{name}_{key}": value for key, value in values.items()}, 1)'
         )
         return Evaluation(start, "\n".join(rows), end)
-
-    def _model_class(self) -> str:
-        """The name of the class of the model: `transformers.GPT2LMHeadModel`, or one's own."""
-        node = self.given.get("model")
-        call = self.plan.latest(node) if node is not None else None
-        name = self.script.named(call.func) if isinstance(call, ast.Call) else ""
-        return name.removesuffix(".from_pretrained").removesuffix(".from_config")
-
-    def _ignored(self) -> str:
-        """The outputs of the model that are not predictions, as in Trainer.prediction_step."""
-        own = self.script.definitions.get(self._model_class())
-        if isinstance(own, ast.ClassDef) and not self.script.extends(own, "PreTrainedModel"):
-            return '["loss"]'
-        known = '"keys_to_ignore_at_inference", ["cache", "past_key_values"]'
-        return f'["loss", *getattr(module.config, {known})]'
 
     def _read_callbacks(self) -> None:
         node = self.given.get("callbacks")
