@@ -266,6 +266,12 @@ class Loaders(Arguments):
         known = '"keys_to_ignore_at_inference", ["cache", "past_key_values"]'
         return f'["loss", *getattr(module.config, {known})]'
 
+    def _label_names(self) -> str:
+        if isinstance(names := self.values.get("label_names"), list):
+            return "(" + "".join(f"{json.dumps(name)}, " for name in names).rstrip() + ")"
+        found = "start_positions" in self.script.text
+        return '("start_positions", "end_positions")' if found else '("labels",)'
+
     def _collator(self) -> str:
         node = self.given.get("data_collator")
         if node is not None and self.plan.value(node) is not None:
@@ -473,11 +479,6 @@ class Run(Optimizers):
         log = 'meters.log(f"{name}_loss", loss, samples)'
         if metrics is None or plan.value(metrics) is None:
             return Evaluation(step=f"{step}\n{log}")
-        labels = '("labels",)'
-        if "start_positions" in self.script.text:
-            labels = '("start_positions", "end_positions")'
-        if isinstance(names := self.values.get("label_names"), list):
-            labels = "(" + "".join(f"{json.dumps(name)}, " for name in names).rstrip() + ")"
         items = self.needs(
             metrics, *[self.given[n] for n in ("preprocess_logits_for_metrics",) if n in self.given]
         )
@@ -486,7 +487,7 @@ class Run(Optimizers):
             plan.functions.append(plan.lines(items))
         change = self.given.get("preprocess_logits_for_metrics")
         rows = [
-            f"labels = tuple(batch[key] for key in {labels})",  # the loss may pop them
+            f"labels = tuple(batch[key] for key in {self._label_names()})",  # the loss may pop them
             step,
             log,
             f"ignored = {self._ignored()}",
