@@ -45,6 +45,9 @@ PLACEHOLDERS = {  # of TrainerPlaceholderValues
     "PER_DEVICE_BATCH_SIZE": "config.batch_size",
     "TRAIN_DATALOADER_LEN": "(total_steps // config.epochs)",
 }
+ACCUMULATED = {  # batches, not steps
+    "TRAIN_DATALOADER_LEN": "(total_steps // config.epochs * config.gradient_accumulation_steps)",
+}
 
 
 def find_accelerated(script: Script) -> ast.Call | None:
@@ -201,12 +204,11 @@ class Parts(Reader):
                 "max_num_train_steps changes its lengths there: write it in build_optimizer",
             )
             return
-        accumulates = "training.gradient_accumulation_steps" in plan.answers
+        texts = PLACEHOLDERS
+        if "training.gradient_accumulation_steps" in plan.answers:
+            texts = PLACEHOLDERS | ACCUMULATED
         for part in places:
-            text = PLACEHOLDERS[part.attr]
-            if part.attr == "TRAIN_DATALOADER_LEN" and accumulates:
-                text = f"({text[1:-1]} * config.gradient_accumulation_steps)"
-            plan.edits.replace(part, text)
+            plan.edits.replace(part, texts[part.attr])
         made = ast.unparse(plan.latest(schedule))
         if "create_scheduler_fn" in made or ".create_scheduler" in made:
             self.refuse_argument(

@@ -27,7 +27,7 @@ class Record:
     def __init__(self, updates: int, path: str) -> None:
         self.updates, self.path = updates, path
         self.data: dict[str, Any] = {"batches": [], "losses": [], "evaluated": [], "length": 0}
-        self.data["max_steps"] = updates
+        self.data["max_steps"] = updates  # of the project; 0: its schedule is that of a whole run
 
     def start(self, model: Any, length: int) -> None:
         self.model = model
@@ -186,7 +186,7 @@ def record_accelerated(record: Record) -> None:
         self.callback_handler.callbacks = kept
         most = min(self.run_config.max_num_train_steps, record.updates)
         self.run_config = dataclasses.replace(self.run_config, max_num_train_steps=most)
-        record.data["max_steps"] = 0  # the schedule is that of the whole run
+        record.data["max_steps"] = 0
         record.start(self._accelerator.unwrap_model(self.model), len(self._train_dataloader))
         if self._eval_dataloader is not None:
             record.evaluate(self._eval_dataloader)

@@ -115,8 +115,6 @@ def main(project: str, recorded: str, path: str) -> None:
         changes = {
             "output_dir": Path(folder),
             "max_steps": min(record["max_steps"], record["updates"]),
-        }
-        changes |= {
             "log_every": 0,
             "checkpoint_every": 0,
             "mixed_precision": "no",
