@@ -79,6 +79,7 @@ class Option:
     when: Mapping[str, Condition] = field(default_factory=dict)  # by key: what it exists beside
     refused: Mapping[str, str] = field(default_factory=dict)  # values that can't work: the reasons
     has: tuple[str, ...] = ()  # the traits that a task has if the answer is yes
+    fixed: str = ""  # why a resumed run can't change it
     accelerate: str = ""  # its path in accelerate.yaml, such as fsdp_config.fsdp_version
     task: str = ""  # the task that it belongs to, if any
     feature: str = ""  # the feature that it belongs to, if any

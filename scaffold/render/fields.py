@@ -1,4 +1,4 @@
-"""The fields of a script's Config, and the limits that are checked when the script starts."""
+"""The code that manifests bring: fields of Config, their limits, and what a resume can't change."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,18 +18,22 @@ _USUAL = (0, math.inf)  # the limits of a number that config.py assumes
 def config_fields(
     components: Iterable[Component], catalog: Catalog, answers: Mapping[str, Value]
 ) -> dict[str, Fragment]:
-    """Code for config.py: a field for each setting that the scripts read, and its limits.
+    """Code for config.py, a field for each setting that the scripts read and its limits, and for
+    checkpoint.py, the settings that a resumed run can't change.
 
-    The minimal loop has its Config in train.py, without limits. Raises TemplateError for limits
+    The minimal loop has its Config in train.py, and nothing else. Raises TemplateError for limits
     that config.py can't express.
     """
     fields: list[Line] = []
     limits: list[Line] = []
+    fixed: list[Line] = []
     for component in components:
         for option in component.options:
             if option.config and applies(catalog, option, answers):
                 fields += _field(component, option, answers[option.key])
                 limits += _limits(component, option)
+                if option.fixed:
+                    fixed.append(_line(component, option, f'"{option.field}": "{option.fixed}",'))
     base = catalog.base
     chosen = any("Literal[" in line.text for line in fields)
     imports = ["from typing import Literal"] if chosen else []
@@ -37,7 +41,10 @@ def config_fields(
     if answers[LOOP] == "minimal":
         return {"train.py": config}
     places = (*config.parts, *_fragment(base, "limits", limits).parts)
-    return {"config.py": Fragment(config.imports, places)}
+    return {
+        "config.py": Fragment(config.imports, places),
+        "checkpoint.py": _fragment(base, "fixed", fixed),
+    }
 
 
 def _fragment(component: Component, slot: str, lines: list[Line], *imports: str) -> Fragment:

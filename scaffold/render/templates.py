@@ -128,16 +128,17 @@ def read_template(path: Path) -> tuple[tuple[str, Template], ...]:
     starts = [n for n, line in enumerate(lines) if line.text.startswith("#: into ")]
     if path.suffix != ".py" or not starts:
         return (("", _read(path, lines)),)
-    head, _ = read_parts(lines[: starts[0]])
-    read = []
+    head = _read(path, lines[: starts[0]])
+    read = [("", replace(head, imports=()))] if head.whole or head.parts else []
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         directive = cast(Directive, read_directive(lines[start]))
-        under = [replace(line, condition=directive.condition) for line in lines[start + 1 : end]]
+        words = (*head.condition, *directive.condition)
+        under = [replace(line, condition=words) for line in lines[start + 1 : end]]
         below = _read(path, under)
-        words = (*directive.condition, *below.condition)
-        number = lines[start].number
-        read.append((directive.name, replace(below, condition=words, number=number)))
-    return tuple(_share_imports(head, read))
+        words = (*words, *below.condition)
+        template = replace(below, condition=words, number=lines[start].number)
+        read.append((directive.name, template))
+    return tuple(_share_imports(head.imports, read))
 
 
 def _share_imports(

@@ -6,3 +6,7 @@ if (sharing := processes_per_text(accelerator)) > 1:
 
 #: slot recorded
 settings["processes_per_text"] = processes_per_text(accelerator)
+
+#: into checkpoint.py
+#: slot fixed
+"processes_per_text": "it decides the batches",

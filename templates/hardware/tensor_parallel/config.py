@@ -6,3 +6,7 @@ if (sharing := processes_per_layer(accelerator)) > 1:
 
 #: slot recorded
 settings["processes_per_layer"] = processes_per_layer(accelerator)
+
+#: into checkpoint.py
+#: slot fixed
+"processes_per_layer": "each holds a part of each layer",

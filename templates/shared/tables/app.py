@@ -4,6 +4,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pandas as pd
+from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from columns import Columns
 from predict import read_inputs
@@ -25,6 +26,14 @@ inputs = gr.Dataframe([list(example.values())], headers=list(example), label="ro
 #: replace raised
 message = str(error).replace(str(path), "the table")  # the user never saw this file
 raise gr.Error(message, print_exception=False) from error
+
+#: replace example when dataset=breast_cancer
+data = load_breast_cancer()
+example = dict(zip(data.feature_names, data.data[0].tolist(), strict=True))
+
+#: replace example when dataset=diabetes
+data = load_diabetes()
+example = dict(zip(data.feature_names, data.data[0].tolist(), strict=True))
 
 #: replace example when path=given
 columns = Columns.load(config.output_dir)

@@ -3,3 +3,7 @@ from data import fit_columns
 
 #: slot recorded when path=given with checkpoints
 settings["columns"] = fit_columns(config).names
+
+#: into checkpoint.py
+#: slot fixed when path=given
+"columns": "the model has an input for each",

@@ -53,3 +53,7 @@ batches.append((inputs[0][:1], inputs[1][:1, : (inputs[1].shape[1] + 1) // 2])) 
 #: slot exported when model=whisper
 elif format == "transformers":
     program = export_transformers(model, config, folder)
+
+#: into load_exported.py when model=ctc|pretrained
+#: replace build
+model = build_model(config, json.loads((folder / "letters.json").read_text()))

@@ -5,3 +5,10 @@ settings["target_scale"] = list(fit_scale(config))
 
 #: slot recorded when dataset=csv with class_counts with checkpoints
 settings["classes"] = class_names(config)
+
+#: into checkpoint.py
+#: slot fixed when labels=number
+"target_scale": "the model predicts in it",
+
+#: slot fixed when dataset=csv with class_counts
+"classes": "the model has an output for each",

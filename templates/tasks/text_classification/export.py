@@ -51,3 +51,7 @@ model = Logits(model).eval()
 
 #: slot batches
 batches.append(tuple(values[:1, : (values.shape[1] + 1) // 2] for values in inputs))  # half a text
+
+#: into load_exported.py
+#: replace build
+model = build_model(config, folder / "transformers")

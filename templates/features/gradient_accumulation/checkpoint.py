@@ -1,2 +1,0 @@
-#: slot fixed
-"gradient_accumulation_steps": "it decides the batches",

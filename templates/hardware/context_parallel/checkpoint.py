@@ -1,2 +1,0 @@
-#: slot fixed
-"processes_per_text": "it decides the batches",

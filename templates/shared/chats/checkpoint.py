@@ -1,3 +1,0 @@
-#: when project.task=sft|dpo|reward_model
-#: slot fixed
-"context": "it decides the batches",

@@ -1,3 +1,0 @@
-#: when project.task=tabular_classification|tabular_regression
-#: slot fixed when path=given
-"columns": "the model has an input for each",

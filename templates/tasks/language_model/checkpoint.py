@@ -1,2 +1,0 @@
-#: slot fixed
-"context": "it decides the batches",

@@ -1,2 +1,0 @@
-#: slot fixed
-"max_length": "it decides the tokens",

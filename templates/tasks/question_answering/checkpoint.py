@@ -1,3 +1,0 @@
-#: slot fixed
-"max_length": "it decides the tokens",
-"overlap": "it decides the batches",

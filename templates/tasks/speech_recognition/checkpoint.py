@@ -1,2 +1,0 @@
-#: slot fixed when model=ctc|pretrained
-"letters": "the model has an output for each",

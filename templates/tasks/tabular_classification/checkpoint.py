@@ -1,2 +1,0 @@
-#: slot fixed when path=given
-"classes": "the model has an output for each",

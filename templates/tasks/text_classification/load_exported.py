@@ -1,2 +1,0 @@
-#: replace build
-model = build_model(config, folder / "transformers")

@@ -1,2 +1,0 @@
-#: slot fixed
-"tags": "the model has an output for each",
