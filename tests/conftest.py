@@ -82,47 +82,53 @@ def pytest_configure(config: pytest.Config) -> None:
 # the checksum of its name can be divided by this number; the sweep has the others. Those that are
 # marked `every_run` take no turns.
 IN_TURNS = {
-    "test_accelerate_config.py": 2,
-    "test_ask.py": 4,
+    "test_accelerate_config.py": 6,
+    "test_ask.py": 8,
     "test_catalog.py": 2,
     "test_check.py": 4,
     "test_cli.py": 6,
-    "test_data_files.py": 2,
-    "test_detection.py": 2,
+    "test_data_files.py": 4,
+    "test_detection.py": 4,
     "test_doctor.py": 3,
     "test_embeddings.py": 2,
     "test_evaluate_script.py": 2,
     "test_evaluation.py": 2,
-    "test_fuzz.py": 2,
+    "test_export.py": 2,
+    "test_fuzz.py": 4,
     "test_images.py": 2,
     "test_journal.py": 3,
+    "test_kinds.py": 2,
     "test_layouts.py": 2,
+    "test_masks.py": 2,
     "test_merge_edits.py": 4,
     "test_merge_moves.py": 6,
-    "test_merge_ways.py": 4,
-    "test_old_projects.py": 2,
+    "test_merge_ways.py": 8,
+    "test_old_projects.py": 4,
     "test_own_files.py": 4,
-    "test_predict.py": 2,
-    "test_resume.py": 4,
+    "test_predict.py": 4,
+    "test_resume.py": 6,
     "test_scenarios.py": 4,
     "test_search.py": 4,
     "test_segmentation.py": 2,
     "test_settings.py": 6,
     "test_sharding.py": 2,
+    "test_share.py": 2,
+    "test_small_data.py": 3,
+    "test_sources.py": 2,
     "test_templates.py": 4,
     "test_text_and_tables.py": 4,
-    "test_text_files.py": 2,
+    "test_text_files.py": 4,
     "test_training.py": 4,
-    "test_traps.py": 2,
+    "test_traps.py": 4,
     "test_update.py": 4,
-    "test_update_tasks.py": 6,
-    "test_values.py": 6,
+    "test_update_tasks.py": 12,
+    "test_values.py": 12,
     "test_web.py": 2,
 }
 
 
 # They need no warm process, so they come first, while the server of those starts.
-COLD = ("test_accelerate_config.py", "test_data_files.py", "test_eject.py", "test_launch.py")
+COLD = ("test_accelerate_config.py", "test_data_files.py", "test_launch.py")
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

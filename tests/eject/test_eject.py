@@ -23,7 +23,7 @@ from scaffold.eject.steps import MAIN
 from support.command_line import Cli, command_line
 from support.paths import TEMPLATES, TORCHVISION
 from support.rendering import render
-from support.training import start
+from support.training import start, warm_environment
 
 SCRIPTS = {
     path.parent.name: path.read_text()
@@ -240,7 +240,8 @@ def test_both_train_the_same(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, framework: str
 ) -> None:
     installed(PACKAGES[framework])
-    monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
+    for name, value in warm_environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
     script = write(tmp_path, SCRIPTS[framework])
     result = cli("eject", script, tmp_path / "project", "--prove", "10")
     assert result.code == 0, result.out + result.err

@@ -100,6 +100,7 @@ for size in (1, 7, len(images)):
 
 
 @pytest.mark.train
+@pytest.mark.every_run
 def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
     """In another folder, with batches of any size; and a folder that exists is left alone."""
     project = train(tmp_path / "project", {}, "--epochs", "2")

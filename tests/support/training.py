@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -157,6 +158,15 @@ def count_passed(result: subprocess.CompletedProcess[str]) -> int:
 def begin_server() -> None:
     """Let the first runs wait less for the server of warm processes."""
     warm.begin({**clean_environment(), **OFFLINE, **SERVER})
+
+
+def warm_environment(folder: Path) -> dict[str, str]:
+    """An environment whose `python` runs in warm processes: it stands in this folder."""
+    environment = {**clean_environment(), **OFFLINE, **SERVER}
+    stand_in = folder / "python"
+    stand_in.write_text(f'#!/bin/sh\nexec {shlex.quote(warm.python(environment))} "$@"\n')
+    stand_in.chmod(0o755)
+    return environment | {"PATH": f"{folder}{os.pathsep}{environment['PATH']}"}
 
 
 def clean_environment() -> dict[str, str]:

@@ -313,6 +313,7 @@ def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Pat
     assert last["test_mase"] < 0.8
 
 
+@pytest.mark.sweep
 def test_an_interval_holds_as_many_values_as_it_says(tmp_path: Path) -> None:
     """Of the made-up series, with the default settings: 80 % of the test data, up to 4 %."""
     answers: dict[str, Value] = {"project.task": TASK, f"{TASK}.loss": "quantiles"}
