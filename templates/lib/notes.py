@@ -21,14 +21,19 @@ def note_ignored(source: str, names: Iterable[str], known: Collection[str]) -> N
         note(f"{source}: ignored: {', '.join(map(str, ignored))}")
 
 
-def rename_keys(rows: list[tuple[str, dict]], given: str) -> list[tuple[str, dict]]:
-    """Rows, each with its place, in which `question=prompt` renames question to prompt."""
+def rename_keys(
+    rows: list[tuple[str, dict]], given: str, required: bool = True
+) -> list[tuple[str, dict]]:
+    """Rows, each with its place, in which `question=prompt` renames question to prompt.
+
+    If the names are `required`, a row must have each of them.
+    """
     pairs = [pair.split("=") for pair in given.split(",")] if given else []
     if not all(len(pair) == 2 and all(pair) for pair in pairs):
         raise SystemExit(f"--rename {given}: write it like this: question=prompt,reply=completion.")
     names = dict(pairs)
     for old, new in names.items():
-        if not any(old in row for _, row in rows):
+        if required and not any(old in row for _, row in rows):
             raise SystemExit(f"--rename {given}: no row has {old!r}.")
         if both := [place for place, row in rows if old in row and new in row and new not in names]:
             raise SystemExit(f"{both[0]}: --rename {given}: it has {new!r}, too.")

@@ -418,3 +418,37 @@ def test_settings_of_a_run(tmp_path: Path) -> None:
     code = "from predict import load; c, _ = load(); print(c.seed, c.later, repr(c.data), c.epochs)"
     result = start(folder, ["-c", code], 1)
     assert result.stdout == "3 0.5 PosixPath('b') 1\n", result.stderr
+
+
+@pytest.mark.parametrize(
+    ("task", "dataset", "given", "row"),
+    [
+        ("sft", "jsonl", "q=prompt,a=completion", {"q": "one", "a": "two"}),
+        ("dpo", "jsonl", "q=prompt", {"q": "one", "chosen": "two", "rejected": "six"}),
+        ("reward_model", "jsonl", "q=prompt", {"q": "one", "chosen": "two", "rejected": "six"}),
+        (
+            "question_answering",
+            "squad",
+            "q=question",
+            {"q": "Who?", "context": "Bo.", "answers": {"text": ["Bo"], "answer_start": [0]}},
+        ),
+        ("multiple_choice", "file", "q=context", {"q": "a", "choices": ["b", "c"], "label": 0}),
+    ],
+)
+def test_rows_have_the_names_of_the_training_data(
+    task: str, dataset: str, given: str, row: dict[str, object], tmp_path: Path
+) -> None:
+    """Also those that `--rename` gave them there; a file may have the usual names instead."""
+    folder = write_files(
+        tmp_path,
+        render({"project.task": task, f"{task}.dataset": dataset, f"{task}.rename": given}),
+    )
+    usual = dict(pair.split("=") for pair in given.split(","))
+    for name, keys in (("theirs", {}), ("usual", usual)):
+        named = {keys.get(key, key): value for key, value in row.items()}
+        (folder / f"{name}.jsonl").write_text(json.dumps(named) + "\n")
+    code = "from predict import *\nconfig = Config()\n"
+    code += "print(*(len(read_inputs(config, [x])) for x in ('theirs.jsonl', 'usual.jsonl')))"
+    read = start(folder, ["-c", code], 1)
+    assert read.returncode == 0, read.stderr
+    assert read.stdout.split() in (["1", "1"], ["2", "2"])

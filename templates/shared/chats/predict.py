@@ -5,11 +5,18 @@ from torch.utils.data import DataLoader
 from data import encode_prompt, find_ends
 from lib.conversations import Conversation, Messages, add_system, read_extras, read_turns
 from lib.json_lines import holds_objects, read_objects
+from lib.notes import rename_keys
 from model import build_tokenizer
 
 #: slot files
 elif holds_objects(name):  # rows with `messages` or a `prompt`
+    #: region questions
     texts += [read_prompt(row, place) for place, row in read_objects(name)]
+    #: end questions
+
+#: replace questions when dataset=jsonl|huggingface
+renamed = rename_keys(list(read_objects(name)), config.rename, required=False)
+texts += [read_prompt(row, place) for place, row in renamed]
 
 #: slot functions
 def read_prompt(row: dict, place: str) -> str | Messages | Conversation:

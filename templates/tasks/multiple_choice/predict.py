@@ -6,6 +6,7 @@ from torch.utils.data import DataLoader
 
 from data import Question, collate, encode_questions, read_question
 from lib.json_lines import holds_objects, read_objects
+from lib.notes import rename_keys
 from metrics import hide_padding
 
 #: slot inputs
@@ -16,8 +17,14 @@ def read_inputs(config: Config, names: list[str]) -> list[Question]:
         return [read_question(row, "The input")]
     questions = []
     for name in names:
+        #: region questions
         questions += [read_question(row, place) for place, row in read_objects(name)]
+        #: end questions
     return questions
+
+#: replace questions when dataset=file|huggingface
+renamed = rename_keys(list(read_objects(name)), config.rename, required=False)
+questions += [read_question(row, place) for place, row in renamed]
 
 #: slot batches
 for questions in DataLoader(share, 4 * config.batch_size, collate_fn=list):

@@ -6,6 +6,7 @@ from torch.utils.data import DataLoader
 
 from data import Question, collate, make_windows, read_texts
 from lib.json_lines import holds_objects, read_objects
+from lib.notes import rename_keys
 from metrics import find_spans
 
 #: slot inputs
@@ -18,8 +19,14 @@ def read_inputs(config: Config, names: list[str]) -> list[Question]:
     for name in names:
         if not holds_objects(name):
             raise SystemExit(f"Give a text and a question about it, or .jsonl files, not {name!r}.")
+        #: region questions
         questions += [Question(*read_texts(row, place)) for place, row in read_objects(name)]
+        #: end questions
     return questions
+
+#: replace questions when dataset=squad|huggingface
+renamed = rename_keys(list(read_objects(name)), config.rename, required=False)
+questions += [Question(*read_texts(row, place)) for place, row in renamed]
 
 #: slot functions
 def read_answer(question: Question, windows: list) -> dict:

@@ -3,12 +3,14 @@ from torch.utils.data import DataLoader
 from data import encode_chat, pad_chats
 from lib.conversations import Conversation, read_extras, read_turns
 from lib.json_lines import read_objects
+from lib.notes import rename_keys
 from lib.pairs import read_pair
 
 #: slot inputs
 def read_inputs(config: Config, names: list[str]) -> list[Conversation]:
     """The conversations of .jsonl files. A row has `messages`, or two answers as in training."""
     rows = [item for name in names for item in read_objects(name)]
+    #: slot renamed
     return [chat for place, row in rows for chat in read_row(row, place)]
 
 
@@ -32,6 +34,9 @@ def encode(chat: Conversation, config: Config) -> torch.Tensor:
             "training: shorten it, or train with a larger --context."
         )
     return torch.tensor(tokens)
+
+#: slot renamed when dataset=jsonl|huggingface
+rows = rename_keys(rows, config.rename, required=False)
 
 #: slot batches
 for chats in DataLoader(share, 4 * config.batch_size, collate_fn=list):
