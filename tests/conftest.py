@@ -58,6 +58,15 @@ def proven() -> Callable[[str, int], None]:
     return count
 
 
+_COLLECTED: set[str] = set()  # before some are chosen by their marks
+
+
+@pytest.fixture
+def collected() -> set[str]:
+    """The names of all tests in the files of this run, with their parameters, from tests/ on."""
+    return _COLLECTED
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     changed.add_option(parser)
 
@@ -138,6 +147,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         turn = crc32(item.name.encode()) % IN_TURNS.get(item.path.name, 1)
         if turn and not item.get_closest_marker("every_run"):
             item.add_marker(pytest.mark.sweep)
+    _COLLECTED.update(item.nodeid.removeprefix("tests/") for item in items)
     items.sort(key=lambda item: item.path.name not in COLD)
     files = changed.changed_files(config)
     if files is not None:

@@ -1,0 +1,193 @@
+"""The contract of a task: what each must pass, and which tests show it.
+
+A new task adds a record: it is part of all tests that take tasks by their names, and the record
+says what shows the rest.
+"""
+
+from dataclasses import dataclass, fields
+
+import pytest
+
+from scaffold.answers.manifests import load_catalog
+
+CATALOG = load_catalog()
+
+# what all tasks pass, by files: these tests take each task by its name
+ALL = {
+    "tasks/test_tasks.py": [
+        "test_default_project_reaches_its_result[{}-1]",  # on 1 process
+        "test_default_project_reaches_its_result[{}-2]",  # on 2 processes
+        "test_resumes_on_two_processes[{}]",
+        "test_the_whole_proof_of_each_task_holds[{}]",
+        "test_the_proof_holds_with_all_features[{}]",
+    ],
+    "features/test_evaluate_script.py": [
+        "test_every_split_is_measured_as_in_training[{}]",  # on 1, 2 and 3 processes
+    ],
+    "features/test_predict.py": ["test_the_readme_says_how_to_use_it[{}]"],
+    "features/test_after_training.py": [
+        "test_the_commands_follow_each_other[{}]",  # trains, predicts, exports, shares
+    ],
+    "features/test_search.py": ["test_the_metric_is_that_of_the_task[{}]"],
+}
+# the loop is that of image_classification
+LOOP = "training/test_equivalence.py::test_same_weights_as_a_bare_loop"
+PROOF = "tasks/test_tasks.py::test_the_whole_proof_of_each_task_holds"
+FILES = "tasks/test_kinds.py::test_files_are_read_right_or_refused_with_the_place"
+TRAINER = "test_ten_steps_are_those_of_the_trainer_of_transformers"
+TUNED = "test_a_pretrained_model_is_fine_tuned"
+PASSES = "test_a_pretrained_model_passes_the_tests_of_its_project"
+
+
+@dataclass(frozen=True)
+class Record:
+    """Tests in the file of the task, or in another one. Empty: it has nothing of the kind."""
+
+    file: str
+    steps: str = LOOP  # it trains as another library does, or as a bare loop
+    metrics: str = PROOF  # they are those of another library, or of their definition
+    pretrained: str = ""  # a pretrained model is trained further
+    files: str = FILES  # a user's files are read, and a wrong row is named
+
+    def tests(self) -> list[str]:
+        """The names of all of them, with their files."""
+        named = [getattr(self, field.name) for field in fields(self)[1:]]
+        return [name if "::" in name else f"tasks/{self.file}::{name}" for name in named if name]
+
+
+RECORDS = {
+    "audio_classification": Record(
+        "test_audio.py",
+        metrics="test_metrics_are_those_of_torchmetrics_on_any_processes",
+        pretrained=TUNED,
+    ),
+    "autoencoder": Record("test_autoencoder.py"),
+    "diffusion": Record(
+        "test_diffusion.py",
+        steps="test_noise_targets_and_steps_are_those_of_diffusers",
+        metrics="test_evaluation_is_the_same_on_any_processes",
+        pretrained="test_a_pretrained_model_is_trained_and_used",
+    ),
+    "dpo": Record(
+        "test_dpo.py",
+        steps="test_losses_are_those_of_trl",
+        metrics="test_metrics_are_those_of_their_definition_on_any_processes",
+        pretrained=PASSES,
+    ),
+    "embeddings": Record(
+        "test_embeddings.py",
+        steps="test_ten_steps_are_those_of_sentence_transformers",
+        metrics="test_scores_are_those_of_torchmetrics",
+        pretrained=TUNED,
+    ),
+    "forecasting": Record(
+        "test_forecasting.py",
+        metrics="test_metrics_are_those_of_utilsforecast_on_any_processes",
+    ),
+    "gan": Record("test_tasks.py", steps=PROOF),
+    "image_classification": Record(
+        "test_images.py",
+        metrics="training/test_training.py::test_evaluation_is_the_same_on_1_2_and_3_processes",
+        pretrained="tasks/test_vision_and_speech_models.py"
+        "::test_a_pretrained_model_goes_with_what_else_one_uses",
+    ),
+    "language_model": Record(
+        "test_text_and_tables.py",
+        pretrained="features/test_lora.py::test_adapters_go_with_other_families",
+    ),
+    "masked_language_model": Record(
+        "test_masked_language_model.py",
+        steps=TRAINER,
+        metrics="test_perplexity_is_that_of_the_whole_set",
+        pretrained="test_a_pretrained_model_is_trained",
+    ),
+    "multiple_choice": Record(
+        "test_multiple_choice.py",
+        steps=TRAINER,
+        metrics="test_accuracy_is_that_of_sklearn",
+        pretrained=TUNED,
+    ),
+    "object_detection": Record(
+        "test_detection.py",
+        steps="test_the_loss_of_an_image_is_that_of_transformers",
+        metrics="test_metrics_are_those_of_the_coco_tools_on_any_processes",
+        pretrained="test_a_pretrained_detector_is_fine_tuned",
+    ),
+    "own": Record("test_tasks.py", files=""),
+    "question_answering": Record(
+        "test_question_answering.py",
+        steps=TRAINER,
+        metrics="test_scores_are_those_of_squad",
+        pretrained=TUNED,
+    ),
+    "reward_model": Record(
+        "test_reward_model.py",
+        steps="test_ten_steps_are_those_of_trl",
+        metrics="test_metrics_are_those_of_their_definition_on_any_processes",
+        pretrained=PASSES,
+    ),
+    "self_supervised": Record(
+        "test_self_supervised.py",
+        steps="test_loss_and_gradients_are_those_of_one_process_with_the_whole_batch",
+        metrics="test_accuracies_are_those_of_scikit_learn",
+        pretrained="test_the_choices_pass_the_tests_of_their_projects",
+    ),
+    "semantic_segmentation": Record(
+        "test_segmentation.py",
+        metrics="test_metrics_are_those_of_torchmetrics_on_any_processes",
+        pretrained=TUNED,
+    ),
+    "seq2seq": Record(
+        "test_seq2seq.py",
+        steps="test_losses_are_those_of_transformers",
+        metrics="test_metrics_are_those_of_the_libraries_on_any_processes",
+        pretrained="test_a_pretrained_model_trains_predicts_and_is_exported",
+    ),
+    "sft": Record(
+        "test_sft.py",
+        steps="test_losses_are_those_of_trl",
+        metrics="test_metrics_are_those_of_generated_answers_on_any_processes",
+        pretrained=PASSES,
+    ),
+    "speech_recognition": Record(
+        "test_speech.py",
+        steps=TRAINER,
+        metrics="test_metrics_are_those_of_jiwer_on_any_processes",
+        pretrained=TUNED,
+    ),
+    "tabular_classification": Record("test_text_and_tables.py"),
+    "tabular_regression": Record("test_text_and_tables.py"),
+    "text_classification": Record(
+        "test_text_and_tables.py",
+        metrics="tasks/test_labels.py::test_metrics_are_those_of_scikit_learn",
+        pretrained=TUNED,
+    ),
+    "token_classification": Record(
+        "test_token_classification.py",
+        steps=TRAINER,
+        metrics="test_f1_is_that_of_seqeval",
+        pretrained=TUNED,
+    ),
+}
+
+
+def test_each_task_has_the_tests_of_the_contract(collected: set[str]) -> None:
+    if not any(test.startswith("training/") for test in collected):
+        pytest.skip("pytest tests/tasks tests/features tests/training: it looks at all of them")
+    for file, tests in ALL.items():
+        for test in tests:
+            lacking = {f"{file}::{test.format(task)}" for task in CATALOG.tasks} - collected
+            assert not lacking
+    assert RECORDS.keys() == CATALOG.tasks.keys()
+    functions = {test.partition("[")[0] for test in collected}
+    for task, record in RECORDS.items():
+        assert functions.issuperset(record.tests()), task
+    read = {test[len(FILES) + 1 : -1].split("-")[0] for test in collected if FILES in test}
+    assert read == {task for task, record in RECORDS.items() if record.files}
+
+
+def test_what_has_a_pretrained_model_is_trained_with_it() -> None:
+    names = {"pretrained", "pretrained_name", "model_name"}
+    for task, record in RECORDS.items():
+        can = names & {option.name for option in CATALOG.tasks[task].options}
+        assert bool(can) == bool(record.pretrained), task
