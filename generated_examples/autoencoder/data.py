@@ -20,12 +20,12 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def is_hidden(path: Path, folder: Path) -> bool:
-    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    """Whether a path below a folder is hidden, or was left there by a program."""
     parts = path.relative_to(folder).parts
     return any(part.startswith(".") or part == "__MACOSX" for part in parts)
 
 
-# what Image.open may read: EPS, for one, would start another program
+# what Image.open may read: EPS files would start another program
 FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 
@@ -41,7 +41,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
     settings = {
-        "batch_size": 4 * config.batch_size,  # these fit: no activations are kept
+        "batch_size": 4 * config.batch_size,  # evaluation keeps no activations
         "num_workers": config.num_workers,
         "generator": torch.Generator(),  # else evaluating advances the RNG of dropout
     }

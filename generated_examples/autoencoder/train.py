@@ -49,7 +49,7 @@ def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> La
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
     parameters = model.parameters()
-    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+    return AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
 
 
 def compute_loss(outputs: Tensor, images: Tensor) -> Tensor:
@@ -81,7 +81,7 @@ def main(config: Config) -> None:
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
     )
     check_environment(accelerator)
-    config = broadcast_object_list([config])[0]  # the folder of the main process
+    config = broadcast_object_list([config])[0]  # the same output_dir on all processes
     set_seed(config.seed)  # every process starts with the same weights
     train_loader, val_loader, test_loader = build_loaders(config)
     model = build_model(config)
@@ -96,7 +96,8 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
+    progress = Progress(batches_per_epoch)
+    train_loss = RunningLoss(accelerator)
     shown = torch.stack([val_loader.dataset[index][0] for index in range(16)])
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")
     learning_curves = LearningCurves(metrics_file.path, config.output_dir / "curves.png")
@@ -106,7 +107,7 @@ def main(config: Config) -> None:
     states = {"train_loss": train_loss, "metrics_file": metrics_file, "schedule": schedule}
     checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
-    if not config.resume:  # a resumed run writes it with its weights
+    if not config.resume:  # a resumed run writes it at the end
         write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
@@ -136,14 +137,15 @@ def main(config: Config) -> None:
                 if config.max_grad_norm:
                     values["grad_norm"] = float(grad_norm)
                 metrics_file.append(progress.step, values)
-                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
-                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                seconds = (time.perf_counter() - start) / (progress.step - start_step)
+                line = f"step {progress.step}/{total_steps} | {format_metrics(values)}"
+                log(f"{line} | s/step {seconds:.5g}")
                 bar.set_postfix(loss=values["loss"])
             if progress.step >= total_steps:
                 break
             if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
                 checkpoints.save()
-        if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
+        if progress.batch < batches_per_epoch:  # max_steps ended the epoch early
             checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
@@ -164,7 +166,7 @@ def main(config: Config) -> None:
     log(f"done | {format_metrics(metrics)}")
     metrics_file.append(progress.step, metrics)
     learning_curves.draw()
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
 
 

@@ -31,12 +31,12 @@ def build_datasets(config) -> list[Dataset]:
 
 
 def is_hidden(path: Path, folder: Path) -> bool:
-    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    """Whether a path below a folder is hidden, or was left there by a program."""
     parts = path.relative_to(folder).parts
     return any(part.startswith(".") or part == "__MACOSX" for part in parts)
 
 
-# what Image.open may read: EPS, for one, would start another program
+# what Image.open may read: EPS files would start another program
 FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 

@@ -89,7 +89,7 @@ def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> La
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
     parameters = group_parameters(model)
-    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+    return AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
 
 
 def compute_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
@@ -147,7 +147,7 @@ def main(config: Config) -> None:
         ),
     )
     check_environment(accelerator)
-    config = broadcast_object_list([config])[0]  # the folder of the main process
+    config = broadcast_object_list([config])[0]  # the same output_dir on all processes
     torch.backends.cudnn.benchmark = True  # measures each shape of a convolution once
     check_compression(accelerator, config.gradient_compression)
     torch.set_float32_matmul_precision("high")  # TF32 if the GPU supports it
@@ -169,7 +169,8 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
+    progress = Progress(batches_per_epoch)
+    train_loss = RunningLoss(accelerator)
     best_model = BestModel(accelerator, config.output_dir / "best.safetensors")
     hard_batches = HardBatches(accelerator, config.custom_metric_limit)
     teacher = load_teacher(accelerator, config)
@@ -202,7 +203,7 @@ def main(config: Config) -> None:
     checkpoints = Checkpoints(accelerator, config, progress, states)
     checkpoints.resume()
     last_step = LastStep(checkpoints, model)
-    if not config.resume:  # a resumed run writes it with its weights
+    if not config.resume:  # a resumed run writes it at the end
         write_config(accelerator, config, config.output_dir)
     if progress.step == 0:
         metrics = evaluate(accelerator, model, val_loader, "val", config.limit_batches)
@@ -285,8 +286,9 @@ def main(config: Config) -> None:
                     values["hard_batches"] = hard_batches.read_step()
                     metrics_file.append(progress.step, values)
                     accelerator.log(values, step=progress.step)
-                    values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
-                    log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                    seconds = (time.perf_counter() - start) / (progress.step - start_step)
+                    line = f"step {progress.step}/{total_steps} | {format_metrics(values)}"
+                    log(f"{line} | s/step {seconds:.5g}")
                     bar.set_postfix(loss=values["loss"])
                     if hooks.agree():
                         break
@@ -327,7 +329,7 @@ def main(config: Config) -> None:
                 ):
                     checkpoints.save()
                 stop_signals.after_step(checkpoints)
-            if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
+            if progress.batch < batches_per_epoch:  # max_steps ended the epoch early
                 checkpoints.save()
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)
@@ -365,7 +367,7 @@ def main(config: Config) -> None:
     hooks.call("run_end", metrics)
     micro_batches.model = None  # so that free_memory() frees it
     hooks.run.model = None  # so that free_memory() frees it
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
 
 

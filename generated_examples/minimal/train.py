@@ -32,7 +32,7 @@ class Config:
 
 def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
     parameters = model.parameters()
-    return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)
+    return AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
 
 
 def compute_loss(logits: Tensor, labels: Tensor) -> Tensor:

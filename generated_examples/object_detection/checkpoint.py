@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import os
 import platform
 import shutil
 from hashlib import file_digest
@@ -19,7 +20,7 @@ FIXED = {
     "batch_size": "it decides the batches",
     "learning_rate": "the optimizer saves it",
     "limit_batches": "it decides the batches",
-    "precision": "fp16 saves the scale of its gradients",
+    "precision": "fp16 needs the saved scale of its gradients",
     "processes": "each has its own part of the data",
     "seed": "it decides the order of the data",
     "weight_decay": "the optimizer saves it",
@@ -55,15 +56,15 @@ class Checkpoints:
         self.saved_step = self.progress.step
 
     def resume(self) -> None:
-        """Load the checkpoint of `--resume`. A new run never writes over another one."""
-        folder, resume = self.config.output_dir, self.config.resume
-        path = find_resumed(resume, folder) if resume else None
-        continues = path and path.parent.resolve() == folder.resolve()
+        """Load the checkpoint of `--resume`, if any. A new run never writes over another one."""
+        folder = self.config.output_dir
+        path = find_resumed(self.config.resume, folder) if self.config.resume else None
+        same_folder = path is not None and path.parent.resolve() == folder.resolve()
         if self.accelerator.is_main_process:
             lock(folder)
             others = find_checkpoints(folder)
-            if continues:
-                others = others[others.index(folder / path.name) + 1 :]  # newer ones
+            if same_folder:
+                others = [other for other in others if other.name > path.name]  # newer ones
             else:
                 others += folder.glob("*.safetensors")
             if others:
@@ -73,7 +74,7 @@ class Checkpoints:
         self.accelerator.wait_for_everyone()
         if path:
             self.load(path)
-        self.saved_step = self.progress.step if continues else 0
+        self.saved_step = self.progress.step if same_folder else 0
 
     def load(self, path: Path) -> None:
         """Restore what was saved. Loading never runs code from a checkpoint."""
@@ -84,7 +85,7 @@ class Checkpoints:
             compare_settings(read_settings(path), settings)
             self.accelerator.load_state(path)
         except PickleError as error:  # PyTorch's own message suggests running the code
-            raise SystemExit(f"{path} holds more than plain data.") from error
+            raise SystemExit(f"{path} contains more than tensors and plain values.") from error
         for name, state in self.states.items():
             if name in saved:
                 state.load_state_dict(saved[name])
@@ -124,21 +125,28 @@ def check_digests(folder: Path) -> None:
 
 def remove_old(folder: Path, keep: int) -> None:
     """Remove all but the newest checkpoints. 0 keeps all."""
-    for old in find_checkpoints(folder)[:-keep] if keep else []:
-        shutil.rmtree(old.rename(old.with_suffix(".partial")), ignore_errors=True)
+    if keep:
+        for old in find_checkpoints(folder)[:-keep]:
+            partial = old.rename(old.with_suffix(".partial"))  # before its files go one by one
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def lock(folder: Path) -> None:
-    """Exit if another process trains in this folder. The lock of a process that ended is void."""
-    path, node, own = folder / "run.lock", platform.node(), psutil.Process()
+    """Exit if another process trains in this folder. The lock of a process that died is ignored."""
+    path = folder / "run.lock"
     if path.exists():
         host, pid, start = path.read_text().split()
-        alive = host != node or psutil.pid_exists(int(pid))
-        if alive and host == node:
-            alive = pid != str(own.pid) and psutil.Process(int(pid)).create_time() == float(start)
-        if alive:
+        if host != platform.node() or is_running(int(pid), float(start)):
             raise SystemExit(
-                f"Process {pid} on {host} trains here. If it has ended, delete {path}."
+                f"Process {pid} on {host} is training in {folder}. If it has ended, delete {path}."
             )
-    path.write_text(f"{node} {own.pid} {own.create_time()}")
+    this = psutil.Process()
+    path.write_text(f"{platform.node()} {this.pid} {this.create_time()}")
     atexit.register(path.unlink, missing_ok=True)
+
+
+def is_running(pid: int, start: float) -> bool:
+    """Whether another process with this number runs, and began then: numbers are used again."""
+    if pid == os.getpid() or not psutil.pid_exists(pid):
+        return False
+    return psutil.Process(pid).create_time() == start

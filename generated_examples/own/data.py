@@ -36,7 +36,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
         generator=torch.Generator().manual_seed(config.seed),  # leaves dropout's RNG alone
     )
     settings = {
-        "batch_size": 4 * config.batch_size,  # these fit: no activations are kept
+        "batch_size": 4 * config.batch_size,  # evaluation keeps no activations
         "num_workers": config.num_workers,
         "generator": torch.Generator(),  # else evaluating advances the RNG of dropout
     }

@@ -53,7 +53,7 @@ class Config:
     resume: str = ""  # run or checkpoint to resume; without a value: the newest
 
     def __post_init__(self) -> None:
-        """Refuse impossible numbers. tyro shows the message of a ValueError."""
+        """Refuse numbers outside of the limits. tyro shows the message of a ValueError."""
         for name, value in vars(self).items():
             low, high = LIMITS.get(name, (0, inf))
             if isinstance(value, int | float) and not (low <= value <= high and value < inf):
@@ -71,7 +71,7 @@ def parse_config(description: str, arguments: list[str] | None = None) -> Config
     if given.resume:  # a resumed run keeps its settings, unless flags change them
         path = find_resumed(given.resume, given.output_dir)
         default = replace(load_config(path), resume=str(path), output_dir=path.parent)
-        if path != find_resumed("newest", path.parent):  # the newer ones stay as they are
+        if path != find_resumed("newest", path.parent):  # newer ones stay: use a new folder
             default = replace(default, output_dir=Config.output_dir)
     default = replace(default, output_dir=given.output_dir or default.output_dir)
     return tyro.cli(Config, description=description, args=flags, default=default)
@@ -123,15 +123,19 @@ def read_settings(folder: Path) -> dict:
 
 
 def load_config(folder: Path) -> Config:
-    """The settings of a saved run. What is new, or no longer possible, has its default."""
-    saved, values = read_settings(folder) | {"output_dir": Path(folder)}, {}
+    """The settings of a saved run. Those that it lacks have their defaults."""
+    saved = read_settings(folder) | {"output_dir": str(folder)}
+    values = {}
     for field in fields(Config):
-        value, choices = saved.get(field.name, field.default), get_args(field.type)
-        values[field.name] = field.default if choices and value not in choices else value
+        value = saved.get(field.name, field.default)
+        choices = get_args(field.type)
+        if choices and value not in choices:  # this choice is gone
+            value = field.default
         if isinstance(field.default, Path) and isinstance(value, str):
-            values[field.name] = value = Path(value)
+            value = Path(value)
         if type(value) not in (type(field.default), int):
             raise SystemExit(f"{folder / 'config.json'}: {field.name} can't be {value!r}.")
+        values[field.name] = value
     try:
         return Config(**values)
     except ValueError as error:

@@ -20,7 +20,7 @@ def build_loaders(config) -> tuple[DataLoader, DataLoader, DataLoader]:
     )
     settings = {
         #: region eval_batch
-        "batch_size": 4 * config.batch_size,  # these fit: no activations are kept
+        "batch_size": 4 * config.batch_size,  # evaluation keeps no activations
         #: end eval_batch
         "num_workers": config.num_workers,
         #: slot eval_settings

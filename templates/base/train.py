@@ -10,14 +10,14 @@ from optimizers import Lion, MuonWithAdamW
 
 #: slot optimizer when optimizer=adamw
 return AdamW(
-    parameters, config.learning_rate, weight_decay=config.weight_decay
+    parameters, lr=config.learning_rate, weight_decay=config.weight_decay
     #: slot optimizer_arguments
 )
 
 #: slot optimizer when optimizer=sgd
 return SGD(
     parameters,
-    config.learning_rate,
+    lr=config.learning_rate,
     momentum=config.momentum,
     weight_decay=config.weight_decay,
     nesterov=config.nesterov
@@ -26,15 +26,15 @@ return SGD(
 
 #: slot optimizer when optimizer=adam
 return Adam(
-    parameters, config.learning_rate, weight_decay=config.weight_decay
+    parameters, lr=config.learning_rate, weight_decay=config.weight_decay
     #: slot optimizer_arguments
 )
 
 #: slot optimizer when optimizer=adafactor
-return Adafactor(parameters, config.learning_rate, weight_decay=config.weight_decay)
+return Adafactor(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
 
 #: slot optimizer when optimizer=lion
-return Lion(parameters, config.learning_rate, weight_decay=config.weight_decay)
+return Lion(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
 
 #: replace parameters when optimizer=muon
 
@@ -42,7 +42,7 @@ return Lion(parameters, config.learning_rate, weight_decay=config.weight_decay)
 return MuonWithAdamW(model, config.learning_rate, config.weight_decay)
 
 #: slot optimizer when optimizer=schedule_free
-return AdamWScheduleFree(parameters, config.learning_rate, weight_decay=config.weight_decay)
+return AdamWScheduleFree(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)
 
 #: slot setup when optimizer=schedule_free
 optimizer.train()

@@ -11,7 +11,7 @@ SPLITS = {
 
 
 def is_hidden(path: Path, folder: Path) -> bool:
-    """Whether a path below a folder is one that programs leave there, as .ipynb_checkpoints/."""
+    """Whether a path below a folder is hidden, or was left there by a program."""
     parts = path.relative_to(folder).parts
     return any(part.startswith(".") or part == "__MACOSX" for part in parts)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 from torch import Tensor
 
-# what Image.open may read: EPS, for one, would start another program
+# what Image.open may read: EPS files would start another program
 FORMATS = ["BMP", "GIF", "ICO", "JPEG", "JPEG2000", "PNG", "PPM", "TGA", "TIFF", "WEBP"]
 
 

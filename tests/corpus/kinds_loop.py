@@ -46,7 +46,7 @@ COUNT, PASSED = r"train_loss\.add\(", r"progress\.batch \+= "
 GROUPS, PSTEP = r"schedule\.step\(\)", r"progress\.step \+= 1"
 LOG, AFTER = r"if config\.log_every and", r'if config\.checkpoint_unit == "steps"'
 EPOCH = r"train_loader\.set_epoch\("
-STEPS = r"progress, train_loss = "
+STEPS = r"progress = Progress"
 
 
 def once_a_step(new: str) -> Apply:

@@ -43,7 +43,7 @@ BEST = r"best_model\.update\("
 EPOCH_LOG = r'log\(f"epoch '
 TEST = r"metrics = evaluate\(accelerator, model, test_loader"
 SAVE, DONE = r"save_weights\(", r'log\(f"done'
-STEPS, PSTEP = r"progress, train_loss = ", r"progress\.step \+= 1"
+STEPS, PSTEP = r"progress = Progress", r"progress\.step \+= 1"
 RESUME, VALUES = r"checkpoints\.resume\(", r'values = \{"loss"'
 AFTER_EPOCH = r'if config\.checkpoint_unit == "epochs"'
 LOADED = r"best_model\.load\("
@@ -501,8 +501,8 @@ kind(
     "another text at each step",
     sub(
         TRAIN,
-        r'log\(f"step \{progress\.step\}/\{total_steps\} \| \{format_metrics\(values\)\}"\)',
-        "log(f\"iter {progress.step}: loss {values['loss']:.4f}, lr {values['lr']:.2e}\")",
+        r'line = f"step \{progress\.step\}/\{total_steps\} \| \{format_metrics\(values\)\}"',
+        "line = f\"iter {progress.step}: loss {values['loss']:.4f}, lr {values['lr']:.2e}\"",
     ),
 )
 kind(
@@ -530,7 +530,8 @@ kind(
     "seconds by step deleted",
     "tinkoff-ai/CORL:algorithms/offline/awac.py",
     "no s/step in the line",
-    delete(TRAIN, r'values\["s/step"\]'),
+    delete(TRAIN, r"seconds = "),
+    sub(TRAIN, r" \| s/step \{seconds:\.5g\}", ""),
     delete(TRAIN, r"start, start_step = "),
     without_unused_imports(TRAIN),
 )

@@ -99,7 +99,7 @@ kind(
     "criterion as an object",
     CIFAR,
     "nn.CrossEntropyLoss, made in main",
-    before(TRAIN, r"progress, train_loss = ", "criterion = nn.CrossEntropyLoss()"),
+    before(TRAIN, r"progress = Progress", "criterion = nn.CrossEntropyLoss()"),
     criterion("criterion(model(images), labels"),
 )
 kind(
@@ -108,7 +108,7 @@ kind(
     "nn.CrossEntropyLoss(label_smoothing=0.1)",
     before(
         TRAIN,
-        r"progress, train_loss = ",
+        r"progress = Progress",
         "train_loss_fn = nn.CrossEntropyLoss(label_smoothing=0.1)",
     ),
     criterion("train_loss_fn(model(images), labels"),
@@ -133,7 +133,7 @@ kind(
             return (1 - self.smoothing) * nll_loss - self.smoothing * logprobs.mean(dim=-1)
 ''',
     ),
-    before(TRAIN, r"progress, train_loss = ", "criterion = SmoothCrossEntropy()"),
+    before(TRAIN, r"progress = Progress", "criterion = SmoothCrossEntropy()"),
     criterion("criterion(model(images), labels"),
 )
 kind(
@@ -196,7 +196,7 @@ kind(
     "a second model without gradients",
     before(
         TRAIN,
-        r"progress, train_loss = ",
+        r"progress = Progress",
         "teacher = build_model(config).to(accelerator.device).eval()",
     ),
     sub(
@@ -281,7 +281,7 @@ kind(
     "betas",
     NANO,
     "betas=(0.9, 0.95) in the call",
-    sub(TRAIN, r"(return AdamW\(parameters, config\.learning_rate, )", r"\1betas=(0.9, 0.95), "),
+    sub(TRAIN, r"(return AdamW\(parameters, lr=config\.learning_rate, )", r"\1betas=(0.9, 0.95), "),
 )
 kind(
     "betas from Config",
@@ -290,7 +290,7 @@ kind(
     field("beta1: float = 0.9  # of AdamW\nbeta2: float = 0.95  # of AdamW"),
     sub(
         TRAIN,
-        r"(return AdamW\(parameters, config\.learning_rate, )",
+        r"(return AdamW\(parameters, lr=config\.learning_rate, )",
         r"\1betas=(config.beta1, config.beta2), ",
     ),
 )
@@ -418,8 +418,8 @@ kind(
     "lr = blr * batch / 256",
     sub(
         TRAIN,
-        r"AdamW\(parameters, config\.learning_rate",
-        "AdamW(parameters, config.learning_rate * config.batch_size / 256",
+        r"AdamW\(parameters, lr=config\.learning_rate",
+        "AdamW(parameters, lr=config.learning_rate * config.batch_size / 256",
     ),
 )
 kind(
@@ -427,7 +427,7 @@ kind(
     "alphadl/lookahead.pytorch:lookahead.py",
     "slow weights every few steps",
     before(
-        TRAIN, r"progress, train_loss = ", "slow = [p.detach().clone() for p in model.parameters()]"
+        TRAIN, r"progress = Progress", "slow = [p.detach().clone() for p in model.parameters()]"
     ),
     after(
         TRAIN,

@@ -297,7 +297,7 @@ kind(
     "no workers: num_workers goes from Config and data.py",
     delete(TRAIN, r"num_workers: ", "Config"),
     sub(DATA, r"^ +num_workers=config\.num_workers,\n", "", None),
-    sub(DATA, r', "num_workers": config\.num_workers', ""),
+    sub(DATA, r'^ +"num_workers": config\.num_workers,\n', "", None),
     without_unused_imports(DATA),
 )
 kind(

@@ -134,7 +134,7 @@ kind(
     "bookkeeping in a function",
     "allenai/open-instruct:open_instruct/finetune.py",
     "progress, best model, metrics file and checkpoints are built in a function",
-    extract("build_state", r"progress, train_loss = ", r"checkpoints = Checkpoints\(", "States."),
+    extract("build_state", r"progress = Progress", r"checkpoints = Checkpoints\(", "States."),
 )
 kind("Trainer class", DDPM, "main() becomes a class with self.", trainer_class())
 kind(

@@ -105,7 +105,7 @@ kind(
         COUNT,
         "smoothed = loss.item() if smoothed is None else 0.9 * smoothed + 0.1 * loss.item()",
     ),
-    after(TRAIN, r"log\(f\"step ", 'log(f"smoothed loss {smoothed:.4f}")'),
+    after(TRAIN, r"log\(f\"\{line\} ", 'log(f"smoothed loss {smoothed:.4f}")'),
 )
 kind(
     "layers in evaluation mode",
@@ -281,7 +281,7 @@ kind(
         "norms = {n: float(p.grad.norm()) for n, p in model.named_parameters() if p.grad is not None}",
         "main",
     ),
-    after(TRAIN, r"log\(f\"step ", 'log(f"largest gradient: {max(norms, key=norms.get)}")'),
+    after(TRAIN, r"log\(f\"\{line\} ", 'log(f"largest gradient: {max(norms, key=norms.get)}")'),
 )
 kind(
     "transforms in the loop",

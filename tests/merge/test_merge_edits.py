@@ -429,7 +429,7 @@ for name, text in {
     case(f"keywords: {name} in the loop, then smoothing", edit, SMOOTH, ASK)
     case(f"keywords: {name} in the loop, then blends", edit, MIXING, ASK)
     case(f"keywords: {name} in the loop, then a window", edit, WINDOW, SAME)
-ADAMW = "return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)"
+ADAMW = "return AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)"
 for name, text in {
     "SAM": "return SAM(parameters, AdamW, lr=config.learning_rate)",
     "RMSprop": "return torch.optim.RMSprop(parameters, config.learning_rate)",

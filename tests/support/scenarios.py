@@ -653,7 +653,7 @@ GROUPS = "schedule.step()"
 SCHEDULE = "def build_schedule(optimizer: Optimizer, total_steps: int, config: Config) -> LambdaLR:"
 COSINE = "return LambdaLR(optimizer, factor)"
 EPOCH_DONE = "done = epoch + ..."
-SAME_FOLDER = "config = broadcast_object_list([config])[0]  # the folder of the main process"
+SAME_FOLDER = "config = broadcast_object_list([config])[0]  # the same output_dir on all processes"
 
 
 # lines beside those of the update
@@ -991,7 +991,7 @@ SGD = both(
     ),
     change(
         TRAIN,
-        "return AdamW(parameters, config.learning_rate, weight_decay=config.weight_decay)",
+        "return AdamW(parameters, lr=config.learning_rate, weight_decay=config.weight_decay)",
         """
         return SGD(
             parameters,

@@ -158,7 +158,7 @@ def test_one_process_trains_in_a_folder(tmp_path):
     parent = psutil.Process(os.getppid())  # any other process that is alive
     lock = f"{platform.node()} {parent.pid} {parent.create_time()}"
     (tmp_path / "run.lock").write_text(lock)
-    with pytest.raises(SystemExit, match=f"Process {parent.pid} on .* trains here"):
+    with pytest.raises(SystemExit, match=f"Process {parent.pid} on .* is training in"):
         run(tmp_path, epochs=1)
     (tmp_path / "run.lock").write_text(f"{platform.node()} {parent.pid} 1.0")  # it has ended
     run(tmp_path, epochs=1)

@@ -50,7 +50,7 @@ def main(config: Config) -> None:
         ),
     )
     check_environment(accelerator)
-    config = broadcast_object_list([config])[0]  # the folder of the main process
+    config = broadcast_object_list([config])[0]  # the same output_dir on all processes
     #: slot after_environment
     set_seed(config.seed)  # every process starts with the same weights
     #: region build
@@ -75,7 +75,8 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
-    progress, train_loss = Progress(batches_per_epoch), RunningLoss(accelerator)
+    progress = Progress(batches_per_epoch)
+    train_loss = RunningLoss(accelerator)
     #: slot before_training
     #: slot setup
     #: region checkpoints if checkpoints is filled
@@ -141,8 +142,9 @@ def main(config: Config) -> None:
                 #: slot before_log
                 #: slot log_values
                 #: slot report_step
-                values["s/step"] = (time.perf_counter() - start) / (progress.step - start_step)
-                log(f"step {progress.step}/{total_steps} | {format_metrics(values)}")
+                seconds = (time.perf_counter() - start) / (progress.step - start_step)
+                line = f"step {progress.step}/{total_steps} | {format_metrics(values)}"
+                log(f"{line} | s/step {seconds:.5g}")
                 bar.set_postfix(loss=values["loss"])
                 #: slot after_log
             #: slot end_of_step
@@ -191,7 +193,7 @@ def main(config: Config) -> None:
     #: slot observers
     #: slot end_of_run
     #: slot before_end
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
 
 

@@ -105,7 +105,7 @@ def main(config: Config) -> dict[str, float]:
     metrics = evaluate(accelerator, model, test_loader, "test")
     accelerator.print(f"saved to {config.output_dir} | {format_metrics(metrics)}")
     #: slot end_of_run
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
     return metrics
 

@@ -17,7 +17,7 @@ FIXED = {
     "batch_size": "it decides the batches",
     "learning_rate": "the optimizer saves it",
     "limit_batches": "it decides the batches",
-    "precision": "fp16 saves the scale of its gradients",
+    "precision": "fp16 needs the saved scale of its gradients",
     "processes": "each has its own part of the data",
     "seed": "it decides the order of the data",
     "weight_decay": "the optimizer saves it",
@@ -64,16 +64,16 @@ class Checkpoints:
     #: slot methods
 
     def resume(self) -> None:
-        """Load the checkpoint of `--resume`. A new run never writes over another one."""
-        folder, resume = self.config.output_dir, self.config.resume
-        path = find_resumed(resume, folder) if resume else None
-        continues = path and path.parent.resolve() == folder.resolve()
+        """Load the checkpoint of `--resume`, if any. A new run never writes over another one."""
+        folder = self.config.output_dir
+        path = find_resumed(self.config.resume, folder) if self.config.resume else None
+        same_folder = path is not None and path.parent.resolve() == folder.resolve()
         if self.accelerator.is_main_process:
             lock(folder)
             #: slot before_resume
             others = find_checkpoints(folder)
-            if continues:
-                others = others[others.index(folder / path.name) + 1 :]  # newer ones
+            if same_folder:
+                others = [other for other in others if other.name > path.name]  # newer ones
             else:
                 #: region results
                 others += folder.glob("*.safetensors")
@@ -85,7 +85,7 @@ class Checkpoints:
         self.accelerator.wait_for_everyone()
         if path:
             self.load(path)
-        self.saved_step = self.progress.step if continues else 0
+        self.saved_step = self.progress.step if same_folder else 0
 
     def load(self, path: Path) -> None:
         """Restore what was saved. Loading never runs code from a checkpoint."""
@@ -100,7 +100,7 @@ class Checkpoints:
             self.accelerator.load_state(path)
             #: end load_state
         except PickleError as error:  # PyTorch's own message suggests running the code
-            raise SystemExit(f"{path} holds more than plain data.") from error
+            raise SystemExit(f"{path} contains more than tensors and plain values.") from error
         for name, state in self.states.items():
             if name in saved:
                 state.load_state_dict(saved[name])
@@ -143,27 +143,37 @@ def check_digests(folder: Path) -> None:
 
 def remove_old(folder: Path, keep: int) -> None:
     """Remove all but the newest checkpoints. 0 keeps all."""
-    for old in find_checkpoints(folder)[:-keep] if keep else []:
-        shutil.rmtree(old.rename(old.with_suffix(".partial")), ignore_errors=True)
+    if keep:
+        for old in find_checkpoints(folder)[:-keep]:
+            partial = old.rename(old.with_suffix(".partial"))  # before its files go one by one
+            shutil.rmtree(partial, ignore_errors=True)
 
 
 def lock(folder: Path) -> None:
-    """Exit if another process trains in this folder. The lock of a process that ended is void."""
-    path, node, own = folder / "run.lock", platform.node(), psutil.Process()
+    """Exit if another process trains in this folder. The lock of a process that died is ignored."""
+    path = folder / "run.lock"
     if path.exists():
         host, pid, start = path.read_text().split()
         #: region host
-        alive = host != node or psutil.pid_exists(int(pid))
-        #: end host
-        if alive and host == node:
-            alive = pid != str(own.pid) and psutil.Process(int(pid)).create_time() == float(start)
-        if alive:
-            raise SystemExit(f"Process {pid} on {host} trains here. If it has ended, delete {path}.")
-    path.write_text(f"{node} {own.pid} {own.create_time()}")
+        if host != platform.node() or is_running(int(pid), float(start)):
+            #: end host
+            raise SystemExit(
+                f"Process {pid} on {host} is training in {folder}. If it has ended, delete {path}."
+            )
+    this = psutil.Process()
+    path.write_text(f"{platform.node()} {this.pid} {this.create_time()}")
     atexit.register(path.unlink, missing_ok=True)
+
+
+def is_running(pid: int, start: float) -> bool:
+    """Whether another process with this number runs, and began then: numbers are used again."""
+    if pid == os.getpid() or not psutil.pid_exists(pid):
+        return False
+    return psutil.Process(pid).create_time() == start
 #: end file
 
 import json
+import os
 import time
 from hashlib import file_digest
 

@@ -16,7 +16,7 @@ default = Config()
 if given.resume:  # a resumed run keeps its settings, unless flags change them
     path = find_resumed(given.resume, given.output_dir)
     default = replace(load_config(path), resume=str(path), output_dir=path.parent)
-    if path != find_resumed("newest", path.parent):  # the newer ones stay as they are
+    if path != find_resumed("newest", path.parent):  # newer ones stay: use a new folder
         default = replace(default, output_dir=Config.output_dir)
 default = replace(default, output_dir=given.output_dir or default.output_dir)
 return tyro.cli(Config, description=description, args=flags, default=default)

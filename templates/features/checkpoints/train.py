@@ -19,7 +19,7 @@ if config.checkpoint_unit == "minutes" and looks_at_clock and checkpoints.is_tim
     checkpoints.save()
 
 #: slot save_partial_epoch
-if progress.batch < batches_per_epoch:  # stopped early: it can be resumed there
+if progress.batch < batches_per_epoch:  # max_steps ended the epoch early
     checkpoints.save()
 
 #: slot save_after_epoch
@@ -33,7 +33,7 @@ checkpoints.save()
 write_config(accelerator, config, config.output_dir)  # the settings of these weights
 
 #: replace write_config
-if not config.resume:  # a resumed run writes it with its weights
+if not config.resume:  # a resumed run writes it at the end
     write_config(accelerator, config, config.output_dir)
 
 #: wrap start
