@@ -23,7 +23,6 @@ default = false
 needs = ["one_optimizer"]  # the traits of tasks that it goes with, listed in templates/README.md
 
 [options.every]
-type = "int"
 default = 10
 minimum = 1
 question = "Every how many steps?"
@@ -72,7 +71,7 @@ def new_dataset(root: Path, name: str, task: str, like: str) -> Iterator[Path]:
         raise SystemExit(f"{like} has no data.py of its own: begin as another one, with --like.")
     own = "".join(row for row in entry.splitlines(True) if row.startswith(("[[", "help = ")))
     own = own.replace("help = ", f'value = "{name}"\nlike = "{like}"\nhelp = ')
-    text = text.replace(entries[-1], f"{entries[-1].rstrip()}\n\n{own}")
+    text = text.replace(entries[-1], f"{entries[-1].rstrip()}\n\n{own}\n")
     text = re.sub(rf'(?m)^(when = .*\bdataset = \[[^]]*"{like}")', rf'\1, "{name}"', text)
     manifest.write_text(text, encoding="utf-8")
     yield manifest
@@ -119,6 +118,9 @@ def main(arguments: list[str]) -> None:
         written = list(write(given.templates, given.name))
     for path in written:
         print(path.relative_to(given.templates.parent))
+    if given.kind == "dataset":
+        print("\nEdit the first two. In the others, a condition names the format: where it differs")
+        print("from the other one, as in its tests, take the name out, and write its own lines.")
     setting = {
         "task": f"--task {given.name}",
         "feature": f"--set features.{given.name}=true",

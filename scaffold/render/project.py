@@ -13,7 +13,7 @@ from scaffold.render.check import check_once
 from scaffold.render.format import Remember, finish, make_anew
 from scaffold.render.places import Line
 from scaffold.render.templates import active_components
-from scaffold.render.validate import check_config
+from scaffold.render.validate import check_config, check_imports
 from scaffold.render.values import build_context, read_template
 
 NO_TEMPLATES: Mapping[str, str] = {}
@@ -52,6 +52,7 @@ def render_project(
         if name.endswith(".py")
     }
     check_config(files, sources)  # whose lines are those of the sources still
+    check_imports(files, sources)
     files |= finished
     files[SETTINGS] = write_settings(catalog, answers)
     return dict(sorted(files.items()))

@@ -7,6 +7,11 @@ from collections.abc import Mapping, Sequence
 from scaffold.errors import TemplateError
 from scaffold.render.places import Line
 
+# of a module: what it defines, assigns or imports
+_DEFINED = re.compile(
+    r"^(?:(?:async )?def |class )(\w+)|^ *([\w, ]+)(?::[^=\n]+)? =|^ *(?:from .*)?import (.*)", re.M
+)
+
 
 def check_names(name: str, text: str, origins: Sequence[Line]) -> ast.Module:
     """What the code says.
@@ -30,6 +35,27 @@ def check_names(name: str, text: str, origins: Sequence[Line]) -> ast.Module:
         first = messages[0]
         raise fault(first.lineno, first.message % first.message_args)
     return tree
+
+
+def check_imports(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]) -> None:
+    """Raise TemplateError for a name that another module of the project does not define."""
+    defined = {
+        name: set(re.findall(r"\w+", " ".join(map(" ".join, _DEFINED.findall(text)))))
+        for name, text in files.items()
+        if name.endswith(".py")
+    }
+    for name in defined:
+        folder = name.rpartition("/")[0]
+        for number, row in enumerate(files[name].splitlines(), start=1):
+            found = re.match(r" *from (\w+) import ([^(#]+)", row)
+            if found is None:
+                continue
+            module = f"{found[1]}.py"
+            home = f"{folder}/{module}" if f"{folder}/{module}" in defined else module
+            for wanted in re.findall(r"(\w+)(?: as \w+)?", found[2]):
+                if home in defined and wanted not in defined[home]:
+                    message = f"in the generated {name}: {home} has no {wanted!r}"
+                    raise origins[name][number - 1].error(message)
 
 
 def check_config(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]) -> None:

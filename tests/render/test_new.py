@@ -119,6 +119,20 @@ def make_images(folder: Path) -> None:
             image.new("L", (16, 16), gray + number % 20).save(folder / name / f"{number}.png")
 
 
+def test_a_format_says_which_files_to_edit(
+    templates: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = write(["dataset", "arrays"], templates)
+    printed = capsys.readouterr().out
+    assert all(path in printed for path in changed)
+    first, second = printed.splitlines()[:2]
+    assert first.endswith("image_classification/task.toml") and second.endswith("arrays/data.py")
+    assert "Edit the first two." in printed
+    manifest = (templates / "tasks/image_classification/task.toml").read_text()
+    assert 'like = "image_folder"\nhelp' in manifest
+    assert 'per class"\n\n[options' in manifest
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

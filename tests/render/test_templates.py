@@ -126,6 +126,10 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
         {"train.py": "#: slot setup\nlog(1)\nlog(missing)\n"},
         *("train.py", 3, "in the generated train.py: undefined name 'missing'"),
     ),
+    "name that another file does not define": (
+        {"train.py": "from metrics import missing\n\n#: slot setup\nlog(missing)\n"},
+        *("train.py", 1, "in the generated train.py: metrics.py has no 'missing'"),
+    ),
     "redefined name": (
         {"train.py": "#: slot functions\ndef one():\n    pass\n\n\n" "def one():\n    pass\n"},
         *("train.py", 6, "redefinition of unused 'one'"),
