@@ -77,7 +77,7 @@ def test_new_code_follows(cli: Cli, tmp_path: Path, name: str) -> None:
             )
             assert not found or found[1] == front.replace("\\", ""), f"{where}: {line}"
     code = (project / folder / "data.py").read_text()
-    assert f"from {inside}preemption import leave_signals_to_training\n" in code
+    assert f"from {inside}signals import leave_signals_to_training\n" in code
     absolute = (outside or "") + "preemption.SIGNALS"
     assert f'setattr("{absolute}"' in (project / "tests" / "conftest.py").read_text()
     assert cli("update", project).out.startswith("Nothing to do")

@@ -37,14 +37,11 @@ from scaffold.render.templates import (
 from support.combinations import (
     FIRST_TASK,
     FOR_OTHERS,
-    as_many_as_possible,
     combinations,
     conflict,
     few_combinations,
     given_for,
-    in_turns,
     meetings,
-    needed_for,
     own_choices,
     pairs,
     possible,
@@ -235,36 +232,18 @@ def test_all_features_meet_with_every_task(
     proven("projects in which every two features meet with every task", len(rendered))
 
 
-@pytest.mark.parametrize(
-    "task", in_turns(sorted(load_catalog().tasks, key="token_classification".__ne__), 99)
-)
-def test_modules_import_each_other_in_no_circle(task: str, catalog: Catalog) -> None:
+def test_modules_import_each_other_in_no_circle(projects: dict[str, Project]) -> None:
     """Whatever data and model a task has, with as many features as go together."""
-    on = given_for(catalog, as_many_as_possible(catalog, task=task), project__task=task)
-    given = {"default": on} | {
-        f"{key}={value}": {**on, **needed_for(catalog, key), key: value}
-        for key, value in own_choices(catalog.tasks[task])
-    }
-    for label, files in render_all(given, formatted=False).items():
-        modules = {name.removesuffix(".py") for name in files if re.fullmatch(r"\w+\.py", name)}
+    for label, project in projects.items():
+        modules = {name[:-3] for name in project.files if re.fullmatch(r"\w+\.py", name)}
         imports = {
-            module: modules & names_imported(files[f"{module}.py"]) - {module} for module in modules
+            module: modules & facts(project.files[f"{module}.py"]).first - {module}
+            for module in modules
         }
         try:
             list(TopologicalSorter(imports).static_order())
         except CycleError as error:
             pytest.fail(f"{label}: {' imports '.join(error.args[1])}")
-
-
-def names_imported(source: str) -> set[str]:
-    """The modules that a module imports as soon as it is imported."""
-    found: set[str] = set()
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.Import):
-            found |= {alias.name for alias in statement.names}
-        elif isinstance(statement, ast.ImportFrom):
-            found.add(str(statement.module))
-    return found
 
 
 def test_exactly_the_expected_pairs_conflict(catalog: Catalog) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -17,6 +18,7 @@ class Facts:
     of_config: frozenset[str]  # the attributes of `config` and `self.config`
     used: frozenset[str]  # names and attributes
     bound: tuple[str, ...]  # names that a statement at the top defines
+    first: frozenset[str]  # modules that are imported as soon as it is imported
 
 
 @cache
@@ -50,7 +52,15 @@ def _read(text: str) -> Facts:
                 imported.add(module.partition(".")[0])
     bound = tuple(name for statement in tree.body for name in _bound(statement))
     sets = (frozenset(found) for found in (imported, taken, of_config, used))
-    return Facts(*sets, bound)
+    return Facts(*sets, bound, frozenset(_imported_first(tree)))
+
+
+def _imported_first(tree: ast.Module) -> Iterator[str]:
+    for statement in tree.body:
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            yield str(statement.module)
 
 
 def _is_config(node: ast.expr) -> bool:

@@ -1,4 +1,4 @@
-from preemption import leave_signals_to_training
+from signals import leave_signals_to_training
 
 #: slot train_batches
 worker_init_fn=leave_signals_to_training,
