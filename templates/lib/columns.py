@@ -52,7 +52,10 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
             )
         if not words.empty and words.str.fullmatch(OTHER_NUMBERS).all():
             place = place_of(texts, numbers.isna())
-            raise SystemExit(f"{place}: {name} is {words.iloc[0]!r}: write numbers as in 2.5, and categories with a letter.")
+            raise SystemExit(
+                f"{place}: {name} is {words.iloc[0]!r}: write numbers as in 2.5, and categories "
+                "with a letter."
+            )
         if len(words) and texts[numbers.notna()].str.contains(".", regex=False).any():
             place, number = place_of(texts, numbers.isna()), texts[numbers.notna()].iloc[0]
             raise SystemExit(
@@ -65,7 +68,7 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_cells(values: pd.Series) -> pd.Series:
-    """A column of Parquet as that of a .csv file: decimals are numbers, and an empty text is none."""
+    """A column of Parquet as that of a .csv file: decimals are numbers, an empty text is none."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         values = values.astype(object)
     kind = infer_dtype(values, skipna=True)

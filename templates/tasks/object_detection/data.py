@@ -66,7 +66,8 @@ test_loader = DataLoader(test_set, collate_fn=collate, **settings)
 for name, part in (("training", train_set), ("validation", val_set), ("test", test_set)):
     empty = sum(not row.labels for row in part.rows)
     labels = [label for row in part.rows for label in row.labels]
-    PartialState().print(f"{name}: {len(part)} images, {empty} of them without objects; {describe_names(labels, 'classes')}")
+    classes = describe_names(labels, "classes")
+    PartialState().print(f"{name}: {len(part)} images, {empty} of them without objects; {classes}")
 
 #: slot about_masks when find=masks
 # `masks`, (objects, size, size), says which pixels belong to each object
