@@ -4,14 +4,20 @@
 import numpy as np
 import pandas as pd
 from pandas.api.types import (
+    infer_dtype,
     is_float_dtype,
     is_integer_dtype,
     is_numeric_dtype,
 )
 
-NO_NUMBERS = ("", "-", "?", "na", "n/a", "nan", "none", "null", "#n/a", "<na>")
-
-
+NO_NUMBERS = (
+    *("", "-", "--", ".", "?", "na", "n/a", "n.a.", "nan", "none", "null", "missing", "<na>"),
+    *("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),  # of Excel
+)
+DIGITS = r"[\d.,' ]*,[\d.]+|\d{1,3}(?:[' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d*\.?\d+"
+# numbers as other programs write them: 1,5 or 1'234 or 5% or $5, or with the minus of Unicode
+OTHER_NUMBERS = rf"[-+\u2212]?[$€£¥]? ?(?:{DIGITS}) ?[%$€£¥]?"
+OTHER_DATES = r"(?:\d\d?([./-])\d\d?\1\d{4}|\d{4}([./])\d\d?\2\d\d?)(?:[ T]\d.*)?"
 BOOLEANS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 
 
@@ -31,6 +37,11 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
         texts = table[name].dropna()
         numbers = pd.to_numeric(texts.replace(BOOLEANS), errors="coerce")
         words = texts[numbers.isna()]
+        if (other := texts.str.fullmatch(OTHER_DATES)).any():
+            place = place_of(texts, other)
+            raise SystemExit(
+                f"{place}: {name} is {texts[other].iloc[0]!r}: write dates as in 2026-03-14."
+            )
         if texts.str.match(r"[+-]?0\d").any():
             continue
         if len(words) < len(texts) and words.str.lower().isin(NO_NUMBERS).all() and len(words):
@@ -39,9 +50,12 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
                 f"{place}: {name} is {words.iloc[0]!r} among numbers. If there is no number, leave "
                 "the cell empty; if it is a category, use another word."
             )
-        if not words.empty and words.str.fullmatch(r"[+-]?[\d.,' ]*,[\d.]+").all():
+        if not words.empty and words.str.fullmatch(OTHER_NUMBERS).all():
             place = place_of(texts, numbers.isna())
-            raise SystemExit(f"{place}: {name} is {words.iloc[0]!r}: write numbers as in 2.5.")
+            raise SystemExit(
+                f"{place}: {name} is {words.iloc[0]!r}: write numbers as in 2.5, and categories "
+                "with a letter."
+            )
         if len(words) and texts[numbers.notna()].str.contains(".", regex=False).any():
             place, number = place_of(texts, numbers.isna()), texts[numbers.notna()].iloc[0]
             raise SystemExit(
@@ -51,6 +65,28 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
         if words.empty:
             parsed[name] = pd.to_numeric(table[name].replace(BOOLEANS))
     return table.assign(**parsed)
+
+
+def read_cells(values: pd.Series) -> pd.Series:
+    """A column of Parquet as that of a .csv file: decimals are numbers, an empty text is none."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        values = values.astype(object)
+    kind = infer_dtype(values, skipna=True)
+    if kind == "decimal":
+        return pd.to_numeric(values).convert_dtypes()
+    return values.str.strip().replace("", None) if kind == "string" else values
+
+
+def check_kinds(table: pd.DataFrame) -> None:
+    """Raises SystemExit for a column of Parquet with lists, bytes and the like."""
+    for name in table:
+        kind = infer_dtype(table[name], skipna=True)
+        if kind not in ("boolean", "date", "datetime64", "floating", "integer", "string", "empty"):
+            place = place_of(table, table[name].notna())
+            raise SystemExit(
+                f"{place}: {name} is {table[name].dropna().iloc[0]!r:.60}: turn it into numbers or "
+                f"texts, or add {name} to --drop-columns."
+            )
 
 
 def is_date(values: pd.Series) -> bool:

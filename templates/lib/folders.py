@@ -1,7 +1,10 @@
 #: into data.py at build_datasets
 """Folders: those of splits and of classes, and hidden ones."""
 
+from collections import Counter
 from pathlib import Path
+
+from lib.notes import note
 
 SPLITS = {
     "train": ("train", "training"),
@@ -14,6 +17,13 @@ def is_hidden(path: Path, folder: Path) -> bool:
     """Whether a path below a folder is hidden, or was left there by a program."""
     parts = path.relative_to(folder).parts
     return any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+def note_others(folder: Path, endings: Counter[str]) -> None:
+    """Say how many files of a folder are not read, by their endings."""
+    if endings:
+        named = (f"{count} {ending or 'without an ending'}" for ending, count in endings.items())
+        note(f"{folder}: ignored files: {', '.join(sorted(named))}")
 
 
 def list_shown(folder: Path) -> list[Path]:

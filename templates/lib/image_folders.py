@@ -1,16 +1,20 @@
 #: into data.py at build_datasets
 """Images of any size in a folder, and below it."""
 
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from lib.folders import is_hidden
+from lib.folders import is_hidden, note_others
 from lib.image_squares import to_square
 from lib.images import check_images, read_image
 from torch import Tensor
 from torch.utils.data import Dataset
 
-SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
+SUFFIXES = (
+    *(".bmp", ".gif", ".jfif", ".jpe", ".jpeg", ".jpg", ".pgm", ".png", ".ppm"),
+    *(".tif", ".tiff", ".webp"),
+)
 
 
 class ImageFiles(Dataset):
@@ -52,8 +56,7 @@ def find_classes(paths: dict[str, list[Path]]) -> list[str]:
 
 def find_images(folder: Path) -> list[Path]:
     """All images below a folder, in the order of their names. Hidden ones are left out."""
-    return sorted(
-        path
-        for path in folder.rglob("*")
-        if path.suffix.lower() in SUFFIXES and not is_hidden(path, folder)
-    )
+    shown = [path for path in folder.rglob("*") if not is_hidden(path, folder)]
+    others = [path for path in shown if path.suffix.lower() not in SUFFIXES]
+    note_others(folder, Counter(path.suffix.lower() for path in others if path.is_file()))
+    return sorted(path for path in shown if path.suffix.lower() in SUFFIXES)

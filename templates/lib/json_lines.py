@@ -25,6 +25,18 @@ def open_text(path: str, newline: str | None = None) -> TextIO:
         raise SystemExit(f"{path} can't be read: {error}: pip install zstandard") from error
 
 
+def check_archive(path: str) -> None:
+    """Raises SystemExit for an archive, which can hold several files."""
+    if re.search(r"\.(zip|tar)(\.\w+)?$", path.lower()):
+        raise SystemExit(f"{path} can't be read: unpack it, and name what was in it.")
+
+
+def open_file(path: str, newline: str | None = None) -> TextIO:
+    """A text file that is no archive."""
+    check_archive(path)
+    return open_text(path, newline)
+
+
 def read_objects(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a file, and where each one is."""
     try:

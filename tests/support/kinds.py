@@ -11,6 +11,7 @@ import json
 import re
 import struct
 import wave
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -104,6 +105,23 @@ def to_csv(rows: tuple[Row, ...], head: list[str] | None = None, **style: Any) -
 
 def to_json(rows: tuple[Row, ...]) -> bytes:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def to_parquet(rows: tuple[Row, ...]) -> bytes:
+    import pyarrow
+    from pyarrow import parquet
+
+    content = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows]), content)
+    return content.getvalue()
+
+
+def zipped(**files: bytes) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return content.getvalue()
 
 
 def picture(
@@ -677,6 +695,21 @@ def _(c: Carrier) -> Trial | None:
     return c.write("rows.csv", to_csv(c.changed(**{c.number: "5 kg"}))).at_row()
 
 
+@kind(TABLES, "numbers with a percent sign")
+def _(c: Carrier) -> Trial | None:
+    if not c.number:
+        return None
+    return c.write("rows.csv", to_csv(c.mapped(c.number, "{}%".format)))
+
+
+@kind(TABLES, "dates as 14/03/2026")
+def _(c: Carrier) -> Trial | None:
+    if not c.task.startswith("tabular"):
+        return None
+    dates = {"u": "14/03/2026", "v": "2026-03-14", "w": "2026-05-01"}
+    return c.write("rows.csv", to_csv(c.mapped("kind", dates.__getitem__))).at_row()
+
+
 @kind(TABLES, "empty lines")
 def _(c: Carrier) -> Trial:
     return rewritten(c, lambda text: text.replace(b"\n", b"\n\n", 4) + b"\n\n")
@@ -710,6 +743,11 @@ def _(c: Carrier) -> Trial:
 @kind(TABLES, "gzip")
 def _(c: Carrier) -> Trial:
     return rewritten(c, gzip.compress, "rows.csv.gz")
+
+
+@kind(TABLES, "an archive")
+def _(c: Carrier) -> Trial:
+    return c.write("rows.zip", zipped(**{"rows.csv": to_csv(c.rows), "other.csv": b"x\n"}))
 
 
 @kind(TABLES, "gzip, named .csv")
@@ -787,6 +825,11 @@ def _(c: Carrier) -> Trial:
     return c.write("rows.jsonl.gz", gzip.compress(to_json(c.rows)))
 
 
+@kind(OBJECTS, "an archive")
+def _(c: Carrier) -> Trial:
+    return c.write("rows.zip", zipped(**{"rows.jsonl": to_json(c.rows), "other.jsonl": b"{}\n"}))
+
+
 @kind(OBJECTS, "half a gzip")
 def _(c: Carrier) -> Trial:
     return c.write("rows.jsonl.gz", gzip.compress(to_json(c.rows))[:-20])
@@ -794,12 +837,24 @@ def _(c: Carrier) -> Trial:
 
 @kind(OBJECTS, "Parquet")
 def _(c: Carrier) -> Trial:
-    import pyarrow
-    from pyarrow import parquet
+    return c.write("rows.parquet", to_parquet(c.rows))
 
-    content = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in c.rows]), content)
-    return c.write("rows.parquet", content.getvalue())
+
+@kind(OBJECTS, "Parquet with bytes for a text")
+def _(c: Carrier) -> Trial | None:
+    if not c.text:
+        return None
+    return c.write("rows.parquet", to_parquet(c.mapped(c.text, str.encode))).at_row()
+
+
+@kind(OBJECTS, "NaN in Parquet")
+def _(c: Carrier) -> Trial | None:
+    column = c.label or c.number
+    if not column:
+        return None
+    numbers = [float("nan"), *(float(number % 2) for number in range(1, COUNT))]
+    changed = ({**row, column: x} for row, x in zip(c.rows, numbers, strict=True))
+    return c.write("rows.parquet", to_parquet(tuple(changed))).at_row()
 
 
 @kind(OBJECTS, "a key twice")
@@ -838,6 +893,12 @@ def _(c: Carrier) -> Trial:
 def _(c: Carrier) -> Trial:
     column = c.label or c.text or c.columns[-1]
     return c.write("rows.jsonl", to_json(c.changed(**{column: None}))).at_row()
+
+
+@kind(OBJECTS, "NaN")
+def _(c: Carrier) -> Trial:
+    column = c.label or c.text or c.columns[-1]
+    return c.write("rows.jsonl", to_json(c.changed(**{column: float("nan")}))).at_row()
 
 
 @kind(OBJECTS, "an empty text")
@@ -917,7 +978,20 @@ def _(c: Carrier) -> Trial:
 def _(c: Carrier) -> Trial:
     parent = next(iter(c.files)).rpartition("/")[0]
     more = {f"{parent}/Thumbs.db": b"x", f"{parent}/README.txt": b"x", "d/notes.md": b"x"}
-    return Trial({**c.files, **more})
+    return Trial({**c.files, **more}, said="ignored files: ")
+
+
+@kind(FOLDERS, "an image or a sound of a kind that is not read")
+def _(c: Carrier) -> Trial:
+    parent, suffix = next(iter(c.files)).rpartition("/")[0], suffix_of(c)
+    name = "90.heic" if suffix == "png" else "90.webm"
+    return Trial({**c.files, f"{parent}/{name}": b"x"}, said=f"ignored files: 1 {name[2:]}")
+
+
+@kind(FOLDERS, "endings that are less common")
+def _(c: Carrier) -> Trial:
+    other = {"png": "jfif", "wav": "wave"}[suffix_of(c)]  # a file is opened by its content
+    return moved(c, lambda name: name.replace(suffix_of(c), other))
 
 
 @kind(FOLDERS, "endings in capitals")
@@ -1208,6 +1282,7 @@ BOXES |= {
     "an infinite box": change_coco(
         AT_MARK, annotations=one(lambda m: {**m, "bbox": [4, 5, float("inf"), 8]})
     ),
+    "a crowd as text": change_coco(AT_MARK, annotations=one(lambda m: {**m, "iscrowd": "0"})),
     "texts as numbers": change_coco(AT_MARK, annotations=boxes(lambda box: [str(x) for x in box])),
     "a box of three numbers": change_coco(AT_MARK, annotations=boxes(lambda box: box[:3])),
     "no box": change_coco(
@@ -1252,6 +1327,13 @@ YOLO |= {
     "a BOM in data.yaml": yolo_with(data_yaml=b"\xef\xbb\xbfnames: [cup, ball]\r\n"),
     "no data.yaml": yolo_with("data.yaml", data_yaml=None),
     "classes.txt among the labels": yolo_with(labels__classes_txt=b"cup\nball\n"),
+    "names that YAML does not read as text": yolo_with("data.yaml", data_yaml=b"names: [yes, no]"),
+    "another number of names": yolo_with("data.yaml", data_yaml=b"names: [cup, ball]\nnc: 3\n"),
+    "half of the labels": lambda c: Trial(
+        without(c.files, *(f"d/labels/{n:02}.txt" for n in range(COUNT // 2))),
+        twin=Trial({**c.files, **{f"d/labels/{n:02}.txt": b"" for n in range(COUNT // 2)}}),
+        said="of them without objects",
+    ),
     "a name twice": yolo_with("data.yaml", data_yaml=b"names: [cup, cup]\n"),
     "a path that does not exist": yolo_with(
         "data.yaml", data_yaml=b"names: [cup, ball]\ntrain: ../elsewhere\n"
@@ -1273,6 +1355,7 @@ def voc_bytes(change: Callable[[bytes], bytes], place: str = r"\.xml") -> Kind:
 
 
 OBJECT = VOC[VOC.index("<object>") : VOC.index("</annotation>")]
+SIZE_OF = "<size><width>{0}</width><height>{0}</height><depth>3</depth></size>"
 VOC_FILES = {
     "another ending in filename": change_voc("{n:02}.png", "{n:02}.jpg"),
     "another name in filename": change_voc("{n:02}.png", "IMG_{n:02}.png"),
@@ -1294,6 +1377,17 @@ VOC_FILES = {
         "</bndbox>", "</bndbox><part><name>head</name><bndbox><xmin>1</xmin></bndbox></part>"
     ),
     "spaces around a name": change_voc("{name}", " {name} "),
+    "the size of another image": change_voc("<object>", f"{SIZE_OF.format(48)}<object>"),
+    "a size of 0": change_voc("<object>", f"{SIZE_OF.format(0)}<object>"),
+    "the right size": change_voc("<object>", f"{SIZE_OF.format(24)}<object>"),
+    "difficult as a word": change_voc(
+        "</bndbox>",
+        "</bndbox><difficult>True</difficult>",
+        place="no objects",  # they are not learned
+    ),
+    "an image without an .xml file": lambda c: Trial(
+        {**c.files, "d/JPEGImages/99.png": picture(99)}, said="1 files without an .xml file"
+    ),
     "no name": change_voc("<name>{name}</name>", ""),
     "a DOCTYPE": change_voc("<annotation>", "<!DOCTYPE annotation>\n<annotation>"),
     "BOM and line ends of Windows": voc_bytes(

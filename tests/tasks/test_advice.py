@@ -181,6 +181,29 @@ TABLES = [
     ),
     Advice(
         CLASSES,
+        "write numbers as in 2.5, and categories with a letter",
+        table(CLASSES, every(CLASSES, "y", "{}%".format)),
+        plain(CLASSES),
+    ),
+    Advice(
+        CLASSES,
+        "and categories with a letter",
+        table(CLASSES, every(CLASSES, "y", "{}%".format)),
+        read(
+            table(CLASSES, every(CLASSES, "y", "{} percent".format)), "categories of y: 0.5 percent"
+        ),
+    ),
+    Advice(
+        CLASSES,
+        "write dates as in 2026-03-14",
+        table(CLASSES, every(CLASSES, "kind", lambda kind: f"{ord(kind) % 10}/3/2026")),
+        read(
+            table(CLASSES, every(CLASSES, "kind", lambda kind: f"2026-03-0{ord(kind) % 10}")),
+            "dates: kind",
+        ),
+    ),
+    Advice(
+        CLASSES,
         "leave the cell empty; if it is a category",
         table(CLASSES, change(CLASSES, y="NA")),
         read(table(CLASSES, change(CLASSES, y="")), "numbers: x, y\n"),
@@ -388,7 +411,7 @@ FILES = [
     ),
     Advice(
         FOLDERS,
-        "use 11, or add d/val",
+        "use 10, or add splits",
         Trial({n: x for n, x in TOP.items() if "val" not in n and "test" not in n}),
         Trial(TOP).like(Trial(FEW)),
     ),
@@ -563,6 +586,8 @@ ALL = [*TABLES, *FILES, *WORDS]
 ELSEWHERE = ("load both, call", "takes at most {} tokens", "All training images are in the folder")
 # and of a dataset of the Hub
 ELSEWHERE += ("Too few rows for three splits",)
+# and of Parquet: in test_data_files.py
+ELSEWHERE += ("turn it into numbers or texts",)
 # and two whose pattern names the value
 ELSEWHERE += (": write its {} as tools", ": there is no {} in {}. Set {}.")
 TASKS = [carrier.name for carrier in CARRIERS if any(one.task == carrier.name for one in ALL)]

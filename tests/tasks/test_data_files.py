@@ -12,6 +12,8 @@ import sys
 import wave
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import time, timedelta
+from decimal import Decimal
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -160,6 +162,33 @@ def test_parquet_files_have_the_same_categories(project):
         assert len(table) == rows and not columns.find_unknown(table)
 
 
+def test_cells_of_parquet_are_those_of_a_csv_file(project):
+    """Decimals are numbers, texts have no spaces around them, and an empty one is missing."""
+    pd = pytest.importorskip("pandas")
+    made = project("tabular_classification", dataset="parquet", path="table.parquet")
+    rows = {"x": range(60), "name": ["a", "b"] * 30, "target": ["no", " no", "yes"] * 20}
+    table = pd.DataFrame(rows).assign(price=[Decimal(row) / 4 for row in range(60)])
+    table.to_parquet("table.parquet")
+    columns = made.data.fit_columns(made.config())
+    assert [*columns.medians] == ["x", "price"] and columns.classes == ["no", "yes"]
+    table.assign(name=table["name"].replace("b", "").astype("category")).to_parquet("table.parquet")
+    assert made.data.fit_columns(made.config()).categories == {"name": ["a"]}
+    table.assign(target=table["target"].replace("yes", "")).to_parquet("table.parquet")
+    assert made.refusal().startswith("table.parquet, row 3 has no target, as 20 row(s) in all")
+
+
+@pytest.mark.parametrize("task", ["tabular_classification", "tabular_regression"])
+@pytest.mark.parametrize("cell", [[1, 2], {"a": 1}, b"a", time(10), timedelta(1)])
+def test_columns_of_parquet_that_are_no_numbers_and_no_texts_are_refused(project, task, cell):
+    """The advice is to leave them out."""
+    pd = pytest.importorskip("pandas")
+    made = project(task, dataset="parquet", path="table.parquet")
+    table = pd.DataFrame({"x": range(60), "odd": [cell] * 60, "target": [1, 2] * 30})
+    table.to_parquet("table.parquet")
+    assert re.match(r"table.parquet, row 1: odd is .*, or add odd to --drop-col", made.refusal())
+    assert [len(part) for part in made.read(drop_columns="odd")] == [36, 12, 12]
+
+
 def test_only_an_empty_cell_is_missing(project):
     made = project("tabular_classification", **TABLES)
     names = ["None", "Insomnia", "NA", "nan", "null"]
@@ -174,7 +203,7 @@ def test_only_an_empty_cell_is_missing(project):
     assert made.refusal().startswith("table.csv, row 61 has no target, as 1 row(s) in all")
 
 
-@pytest.mark.parametrize("word", ["NA", "nan", "None", "?", "-", "NULL"])
+@pytest.mark.parametrize("word", ["NA", "nan", "None", "?", "-", "NULL", "#DIV/0!", "n.a."])
 def test_a_word_for_nothing_among_numbers_is_asked_about(project, word):
     """The advice is to leave the cell empty: then it is missing, and the column has numbers."""
     made = project("tabular_classification", **TABLES)
@@ -197,6 +226,35 @@ def test_numbers_with_a_decimal_comma_are_refused(project):
     assert "rooms is '" in said and "write numbers as in 2.5" in said
     table_of("rooms,target", *[f"{row % 4}.5,{row}" for row in range(60)])
     assert [*made.data.fit_columns(made.config()).medians] == ["rooms"]
+
+
+@pytest.mark.parametrize("cell", ["{} %", "${}", "{} €", "1 00{}", "1'00{}", "\u2212{}", "+{}%"])
+def test_numbers_with_signs_of_other_programs_are_refused(project, cell):
+    """They are no categories, also if only some of them have such a sign."""
+    made = project("tabular_regression", **TABLES)
+    for given in (cell, "{}"), (cell, cell):
+        table_of("rooms,target", *[f"{given[n % 2].format(n % 8)},{n}" for n in range(60)])
+        said = made.refusal()
+        assert re.match(r"table.csv, row \d+: rooms is .*: write numbers as in 2.5", said), given
+
+
+@pytest.mark.parametrize(
+    "words", ["30-40 40-50", "5+ 5", "10.0.0.1 10.0.0.2", "1-2 3-4", "2nd 3rd"]
+)
+def test_categories_may_have_digits(project, words):
+    made = project("tabular_regression", **TABLES)
+    table_of("kind,target", *[f"{words.split()[row % 2]},{row}" for row in range(60)])
+    assert made.data.fit_columns(made.config()).categories == {"kind": sorted(words.split())}
+
+
+@pytest.mark.parametrize("day", ["14/03/2026", "3/14/2026", "14.3.2026", "2026/03/14 10:00"])
+def test_dates_that_are_written_in_another_way_are_refused(project, day):
+    made = project("tabular_regression", **TABLES)
+    days = [day, "2026-03-15"]
+    table_of("day,target", *[f"{days[row % 2]},{row}" for row in range(60)])
+    assert f"day is '{day}': write dates as in 2026-03-14" in made.refusal()
+    table_of("day,target", *[f"2026-03-1{row % 2},{row}" for row in range(60)])
+    assert [*made.data.fit_columns(made.config()).first_days] == ["day"]
 
 
 @pytest.mark.parametrize("cell", ["5 kg", '"1,234.5"', "2.5.", "1.5e"])
@@ -710,6 +768,36 @@ def test_times_come_back_as_they_were_written(project, times, after):
     assert made.data.read_series(made.config()).shape == (1, 60)
     _, *lines = forecast(made, "series.csv")
     assert [line[1] for line in lines][:2] == after
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ([f"{2024 + n // 52}{1 + n % 52:02}" for n in range(156)], "202401, a number with weeks"),
+        ([f"{1990 + n // 4}{1 + n % 4}" for n in range(120)], "19901, a number with quarters"),
+        (
+            [f"202601{1 + n // 24:02}{n % 24:02}" for n in range(240)],
+            "2026010100, a number with hours",
+        ),
+    ],
+)
+def test_numbers_that_are_no_steps_are_refused(project, times, said):
+    """202452 is followed by 202501: 48 steps between them would be empty."""
+    made = project("forecasting", series_column="", **SHORT)
+    series_of(times)
+    assert f"series.csv: row 1 has the time {said}: write when it begins" in made.refusal()
+    series_of([str(number) for number in range(1900, 1990)])  # years
+    assert made.data.read_series(made.config()).shape == (1, 90)
+
+
+def test_times_of_parquet_may_be_texts(project):
+    pd = pytest.importorskip("pandas")
+    made = project("forecasting", dataset="file", path="series.parquet")
+    months = [f"{2000 + n // 12}{1 + n % 12:02}" for n in range(60)]
+    table = pd.DataFrame({"time": months, "series": "a", "value": range(60)})
+    table.to_parquet("series.parquet")
+    found = made.data.read_series(made.config())
+    assert found.columns.freqstr == "MS" and found.shape == (1, 60)
 
 
 def test_columns_come_back_under_their_names_and_an_early_end_is_said(project, capsys):

@@ -258,7 +258,8 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "chats/train.jsonl").write_text("\n".join([*lines, '{"prompt": "a"}']) + "\n")
     wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert wrong.returncode
-    assert "chats, row " in wrong.stderr and "message 2 needs a role and a content" in wrong.stderr
+    assert "chats, row " in wrong.stderr
+    assert "has prompt: it needs messages, or prompt and completion" in wrong.stderr
     (project / "chats/train.jsonl").write_text("\n".join([*lines, "{'prompt'"]) + "\n")
     broken = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert broken.returncode and "Traceback" not in broken.stderr

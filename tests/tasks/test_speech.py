@@ -225,7 +225,7 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
         assert result.returncode == 1 and result.stderr.splitlines()[-1].startswith(beginning)
     columns = ["train.py", "--sound-columns", "audio,sentence"]
     result = run_python(project, columns, **cache)
-    expected = "'hub' has no 'sentence', only audio, transcription. Set --sound-columns."
+    expected = "'hub' has no column 'sentence', only audio, transcription. Set --sound-columns."
     assert result.stderr.splitlines()[-1] == expected
 
 

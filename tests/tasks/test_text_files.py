@@ -238,6 +238,12 @@ PAIRS = [
         {"tools": TOOLS, "prompt": "one", **BOTH},
         [ONE_CALL.partition("<|im_start|>user")[0] + x for x in (ONE, SIX)],
     ),
+    pair(
+        "a question beside the prompt",
+        {"prompt": "one", "question": "six", **BOTH},
+        [ONE, SIX],
+        said="ignored: question",
+    ),
     pair("other names", {"q": "one", **BOTH}, [ONE, SIX], settings={"rename": "q=prompt"}),
     Case("a list", "dpo", json.dumps([{"prompt": "one", **BOTH}] * 10), [ONE, SIX], "data.json"),
 ]
@@ -412,6 +418,12 @@ TAGGED = [
         REFUSED + "data.conll, line 1: the tag 'PER' is not",
     ),
     tagged(
+        "a space after a tag",
+        lines({"tokens": WORDS, "tags": ["B-PER ", "I-PER", "O", "B-LOC"]}),
+        REFUSED + "data.jsonl, line 1: the tag 'B-PER ' is not",
+        "data.jsonl",
+    ),
+    tagged(
         "numbers of tags",
         lines({"tokens": WORDS, "tags": [1, 2, 0, 3]}),
         REFUSED + "data.jsonl, line 1: its tags are numbers",
@@ -459,6 +471,23 @@ OTHERS = [
         "letters",
         {"context": "Which?", "choices": ["x", "y"], "label": "B"},
         ["Which?", ["x", "y"], 1],
+    ),
+    choice(
+        "a context and a question",
+        {"context": "It is red.", "question": "Which?", "choices": ["x", "y"], "label": 1},
+        REFUSED + "data.jsonl, line 1 has a context and a question: join them in context",
+    ),
+    choice(
+        "MMLU",
+        {"question": "Which?", "subject": "red", "choices": ["x", "y"], "answer": 1},
+        REFUSED + "data.jsonl, line 1: it has no label, the index of the right choice. If it has "
+        "another name, set --rename, such as answer=label",
+    ),
+    choice(
+        "MMLU, as the message says",
+        {"question": "Which?", "subject": "red", "choices": ["x", "y"], "answer": 1},
+        ["Which?", ["x", "y"], 1],
+        settings={"rename": "answer=label"},
     ),
     choice(
         "another letter",
@@ -527,6 +556,21 @@ OTHERS = [
         "data.json",
     ),
     Case("a list", "language_model", json.dumps([{"text": "abc"}] * 10), ["abc"] * 10, "data.json"),
+    *[
+        Case(
+            "a table",
+            task,
+            f"text{mark}more\n" + f"a b{mark}c\n" * 10,
+            ["a b"] * 10,
+            name,
+            said=said,
+        )
+        for task in ("language_model", "masked_language_model")
+        for name, mark, said in (
+            ("data.csv", ",", "ignored: more"),
+            ("data.tsv", "\t", "ignored: more"),
+        )
+    ],
     Case("gzip", "language_model", gzip.compress(b"abc " * 50), ["abc " * 50], "data.txt.gz"),
     Case(
         "keys that nobody reads",

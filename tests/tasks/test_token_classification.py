@@ -154,7 +154,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
 
 SMALL = {
     "one length": [(["Bo", "sings", "."], ["B-PER", "O", "O"])] * 12,
-    "one class": [(["it", "rains"], ["O", "O"])] * 12,
+    "few entities": [*[(["it", "rains"], ["O", "O"])] * 11, (["Bo"], ["B-PER"])],
     "one word each, one long": [*[(["Bo"], ["B-PER"])] * 11, (["Bo"] * 300, ["B-PER"] * 300)],
 }
 

@@ -4,6 +4,9 @@
 import torch
 from torch.utils.data import Dataset, random_split
 
+#: slot row_readers
+
+
 #: slot build_datasets
 
 

@@ -35,7 +35,7 @@ from torch.utils.data import Dataset, TensorDataset, random_split
 
 from columns import Columns
 from lib.cells import read_csv
-from lib.columns import place_of, to_texts
+from lib.columns import check_kinds, place_of, read_cells, to_texts
 from lib.splits import find_shares
 
 #: slot load_table when path=given
@@ -128,6 +128,9 @@ if empty := [str(name) for name in table.drop(columns=dropped) if table[name].is
     place = place_of(table, table[empty].isna().any(axis=1))
     raise SystemExit(f"{place} has empty cells in {', '.join(empty)}: fill them, or drop the rows.")
 
+#: slot check_table when dataset=parquet
+check_kinds(table.drop(columns=dropped))
+
 #: slot read_file when dataset=csv
 names, rows = read_csv(path)
 table = pd.DataFrame(rows, columns=names, dtype=object).replace("", None)
@@ -139,6 +142,7 @@ except (OSError, ValueError) as error:
     raise SystemExit(f"{path} can't be read: {error}") from error
 if any(table.index.names):
     table = table.reset_index()
+table = table.apply(read_cells)
 
 #: slot load_table with cross_validation
 def take_fold(train_rows: list[int], val_rows: list[int], config) -> list[list[int]]:

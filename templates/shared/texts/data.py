@@ -11,8 +11,9 @@ import torch
 from torch.utils.data import random_split
 
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import holds_objects, open_text, read_objects
+from lib.json_lines import holds_objects, open_file, read_objects
 from lib.notes import note, note_ignored
+from lib.tables import holds_table, read_table
 
 #: replace eval_batch with decoder without eval_batch_size
 "batch_size": config.batch_size,  # the logits of a larger batch may not fit in memory
@@ -97,7 +98,7 @@ PIECE = 1_000_000  # characters of a long text that are read at once
 
 def read_pieces(path: str, config) -> Iterator[tuple[int, str]]:
     """The texts of a file or a folder, each with its number. A long one comes in pieces."""
-    if holds_objects(path):
+    if holds_objects(path) or holds_table(path):
         texts = ((text,) for text in read_column(path, config))
     else:
         texts = map(read_file, list_files(path))
@@ -121,7 +122,7 @@ def list_files(path: str) -> list[Path]:
 def read_file(path: Path) -> Iterator[str]:
     """The text of a file, in pieces that end with a line: a tokenizer may join what is around."""
     try:
-        with open_text(str(path)) as file:
+        with open_file(str(path)) as file:
             text = file.read(PIECE)
             while more := file.read(PIECE):
                 end = text.rfind("\n") + 1 or len(text)
@@ -133,9 +134,9 @@ def read_file(path: Path) -> Iterator[str]:
 
 
 def read_column(path: str, config) -> Iterator[str]:
-    """The text of each row of a JSON or Parquet file."""
+    """The text of each row of a table, or a JSON or Parquet file."""
     names: set[str] = set()
-    for place, row in read_objects(path):
+    for place, row in read_table(path) if holds_table(path) else read_objects(path):
         text = row.get(config.text_column)
         if config.text_column not in row:
             raise SystemExit(

@@ -202,6 +202,8 @@ def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
 
 from math import pi
 
+from pandas.api.types import is_string_dtype
+
 from lib.cells import read_csv
 from lib.notes import note_ignored
 
@@ -308,6 +310,8 @@ def read_table(path: str, config) -> pd.DataFrame:
             raise SystemExit(f"{path} can't be read: {error}") from error
         if not isinstance(table.index, pd.RangeIndex):
             table = table.reset_index()  # the index often holds the time
+        texts = [name for name in table if is_string_dtype(table[name])]
+        table = table.astype(dict.fromkeys(texts, object))
     else:
         columns, rows = read_csv(path)
         table = pd.DataFrame(rows, columns=columns, dtype=object).replace("", None)
@@ -319,7 +323,29 @@ def read_table(path: str, config) -> pd.DataFrame:
     table = table[list(names)].rename(columns=names)
     known = table["value"].where(~table["value"].astype(str).isin(MISSING))
     table = table.assign(time=parse_times(table["time"]), value=known)
+    check_times(table["time"], path)
     return table if config.series_column else table.assign(series="all")
+
+
+def check_times(times: pd.Series, path: str) -> None:
+    """Raises SystemExit for weeks, quarters or hours as numbers: 202652 is followed by 202701."""
+    if not is_numeric_dtype(times):
+        return
+    dates = pd.to_datetime(times.astype(str), format="%Y%m%d%H", errors="coerce")
+    found = [
+        noun
+        for noun, base, right in (
+            ("quarters", 10, (times % 10).between(1, 4).all()),
+            ("weeks", 100, (times % 100).between(1, 53).all() and (times % 100).max() > 12),
+            ("hours", 1_000_000, dates.notna().all()),
+        )
+        if right and (times // base).between(1900, 2100).all() and times.nunique() > 4
+    ]
+    if found:
+        raise SystemExit(
+            f"{path}: row 1 has the time {times.iloc[0]}, a number with {found[0]}: write when it "
+            "begins, as in 2026-03-14 or 2026-03-14T10:00."
+        )
 
 #: slot check_series when missing=refuse
 for name, row in wide.iterrows():

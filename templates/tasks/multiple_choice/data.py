@@ -258,14 +258,28 @@ def read_questions(path: str, config) -> list[Question]:
     found = list(read_objects(path) if holds_objects(path) else read_table(path))
     questions, rows = [], rename_keys(found, config.rename)
     for place, row in rows:
+        check_keys(row, place)
         question = read_question(row, place)
         if question.label < 0:
-            raise SystemExit(f"{place}: it has no label, the index of the right choice.")
+            raise SystemExit(
+                f"{place}: it has no label, the index of the right choice. If it has another "
+                "name, set --rename, such as answer=label."
+            )
         questions.append(question)
     if not questions:
         raise SystemExit(f"{path} has no rows.")
     note_ignored(path, (name for _, row in rows for name in row), KEYS)
     return questions
+
+#: slot load_questions when dataset=file|huggingface
+def check_keys(row: dict, place: str) -> None:
+    """Stop if a row has a text under two names: only one of them would be read."""
+    if found := [name for name in ("question", "question_stem") if row.get(name)]:
+        if row.get("context"):
+            raise SystemExit(
+                f"{place} has a context and a {found[0]}: join them in context, and leave out the "
+                f"{found[0]}."
+            )
 
 #: slot load_questions when dataset=huggingface
 @cache
@@ -284,6 +298,8 @@ def load_questions(config) -> list[list[Question]]:
             for number, row in enumerate(dataset.get(part, []), start=1)
         ]
         renamed = rename_keys(rows, config.rename if rows else "")
+        for place, row in renamed:
+            check_keys(row, place)
         questions = [read_question(row, place) for place, row in renamed]
         parts[part] = [question for question in questions if question.label >= 0]
     for part in ("validation", "test"):

@@ -44,12 +44,13 @@ from random import Random
 from xml.etree import ElementTree
 
 import yaml
+from accelerate import PartialState
 from PIL import ImageDraw
 from pycocotools import mask as coco
 
 from lib.folders import find_split, is_hidden, list_shown, read_text
 from lib.images import image_size, open_image
-from lib.names import check_once
+from lib.names import check_once, describe_names
 from lib.notes import note
 from lib.scaled_images import to_tensor
 from masks import decode
@@ -60,6 +61,13 @@ collate_fn=collate,
 #: replace eval_loaders
 val_loader = DataLoader(val_set, collate_fn=collate, **settings)
 test_loader = DataLoader(test_set, collate_fn=collate, **settings)
+
+#: slot after_datasets when dataset=coco|yolo|voc
+for name, part in (("training", train_set), ("validation", val_set), ("test", test_set)):
+    empty = sum(not row.labels for row in part.rows)
+    labels = [label for row in part.rows for label in row.labels]
+    classes = describe_names(labels, "classes")
+    PartialState().print(f"{name}: {len(part)} images, {empty} of them without objects; {classes}")
 
 #: slot about_masks when find=masks
 # `masks`, (objects, size, size), says which pixels belong to each object
@@ -223,6 +231,13 @@ def class_names(config) -> list[str]:
         names = dict(enumerate(names))
     if not isinstance(names, dict) or {*names} != {*range(len(names))}:
         raise SystemExit(f"{path}: names must be a list, or numbers from 0 with a name for each.")
+    if odd := [name for name in names.values() if isinstance(name, bool) or name is None]:
+        raise SystemExit(
+            f"{path}: a name is {odd[0]}, because YAML reads yes, no, on, off and null as no text: "
+            "put each name between quotation marks."
+        )
+    if (count := read_yaml(path).get("nc", len(names))) != len(names):
+        raise SystemExit(f"{path} has {len(names)} names, and says nc: {count}: correct it.")
     found = [str(names[number]) for number in range(len(names))]
     if twice := [name for name in found if found.count(name) > 1]:
         raise SystemExit(f"{path} has the name {twice[0]!r} twice.")
@@ -386,6 +401,9 @@ def read_voc(folder: Path) -> dict[str, Annotated]:
     if not (paths := [path for path in list_shown(files) if path.suffix == ".xml"]):
         raise SystemExit(f"{files} has no .xml files.")
     rows = {path.stem: read_file(path, images) for path in paths}
+    used = {row.image for row in rows.values()} | {*paths}
+    if others := [path for path in list_shown(images) if path.is_file() and path not in used]:
+        note(f"{images}: ignored: {len(others)} files without an .xml file, such as {others[0]}")
     check_once((str(path), rows[path.stem].image) for path in paths)
     return rows
 
@@ -423,6 +441,9 @@ def read_file(path: Path, images: Path) -> Annotated:
         raise SystemExit(f"{path} is not XML: {error}") from error
     image = find_image(path, root.findtext("filename", "").strip(), images)
     row = Annotated(image, image_size(image))
+    size = [root.findtext(f"size/{side}", "0").strip() for side in ("width", "height")]
+    if "0" not in size and size != [*map(str, row.size)]:
+        raise SystemExit(f"{path}: {image} has {row.size} pixels, not {' x '.join(size)}.")
     for number, part in enumerate(root.iter("object"), start=1):
         place, label = f"{path}, object {number}", part.findtext("name", "").strip()
         if not label:
@@ -434,7 +455,7 @@ def read_file(path: Path, images: Path) -> Annotated:
             raise SystemExit(
                 f"{place} needs a bndbox with numbers: xmin, ymin, xmax and ymax."
             ) from error
-        difficult = part.findtext("difficult", "").strip() == "1"
+        difficult = part.findtext("difficult", "").strip().lower() in ("1", "true")
         row.add([left - 1, top - 1, right, bottom], label, place, crowd=difficult)
     return row
 

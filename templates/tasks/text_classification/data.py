@@ -187,8 +187,9 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
                     "Set --text-columns and --label-column."
                     #: end columns_to_set
                 )
-            if row[column] is None or isinstance(row[column], dict):
-                raise SystemExit(f"{place}: its {column} is {row[column]!r:.60}, not text.")
+            cell = row[column]
+            if cell is None or cell != cell or isinstance(cell, bytes | dict):  # or NaN
+                raise SystemExit(f"{place}: its {column} is {cell!r:.60}, not text.")
     if columns:
         note_ignored(path, (name for _, row in rows for name in row), columns)
     return rows

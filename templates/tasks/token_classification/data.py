@@ -97,7 +97,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.access import check_hub
 from lib.hub import load_splits
-from lib.json_lines import holds_objects, open_text, read_objects
+from lib.json_lines import holds_objects, open_file, read_objects
 from lib.names import check_names, describe_names, describe_parts
 from lib.notes import note, note_ignored
 from lib.samples import pad
@@ -207,7 +207,7 @@ def read_columns(path: str, tag_column: int) -> list[Sentence]:
     begin with # and don't end with a tag.
     """
     try:
-        with open_text(path) as file:
+        with open_file(path) as file:
             lines = file.read().split("\n")
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
@@ -335,7 +335,7 @@ def check_sentence(words: list, tags: list, place: str) -> Sentence:
 
 def is_tag(tag: str) -> bool:
     """Whether a tag is one of IOB2, or of BIOES, BILOU or BMES, which are converted."""
-    return bool(re.fullmatch("O|[BIELMSU]-.+", tag))
+    return bool(re.fullmatch(r"O|[BIELMSU]-\S(.*\S)?", tag))
 
 
 def begin_entities(sentences: list[Sentence], source: str) -> list[Sentence]:

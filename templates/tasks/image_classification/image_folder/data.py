@@ -1,15 +1,16 @@
 #: when dataset=image_folder
 import json
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
 from torch import Tensor
 from torch.utils.data import Subset
 from torchvision.datasets import ImageFolder
-from torchvision.datasets.folder import is_image_file
 
-from lib.folders import class_folders, find_split, is_hidden
+from lib.folders import class_folders, find_split, is_hidden, note_others
 from lib.image_bytes import to_square
+from lib.image_folders import SUFFIXES
 from lib.images import check_images, read_image
 from lib.splits import find_shares, split_by_class
 
@@ -44,21 +45,28 @@ def build_datasets(config) -> list[Dataset]:
 
 def read_folder(folder, config) -> Images:
     """The images below a folder, which must have the classes of the training data."""
+    others: Counter[str] = Counter()
+
+    def is_shown(path: str) -> bool:
+        ending = Path(path).suffix.lower()
+        if is_hidden(Path(path), folder):
+            return False
+        if ending not in SUFFIXES:
+            others[ending] += 1
+        return ending in SUFFIXES
+
     try:
         transform = partial(to_square, size=config.image_size)
-        data = Images(folder, transform, is_valid_file=partial(is_shown_image, folder=folder))
+        data = Images(folder, transform, is_valid_file=is_shown)
     except FileNotFoundError as error:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     if data.classes != (classes := class_names(config)):
         raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
     if len(classes) < 2:
         raise SystemExit(f"{folder} has one class, {classes[0]}: a classifier needs two.")
+    note_others(folder, others)
     check_images([path for path, _ in data.samples])
     return data
-
-
-def is_shown_image(path: str, folder: Path) -> bool:
-    return is_image_file(path) and not is_hidden(Path(path), folder)
 
 
 def training_folder(config) -> Path:

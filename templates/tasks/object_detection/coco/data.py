@@ -26,6 +26,8 @@ def read_part(config, name: str) -> list[Annotated]:
             empty += 1
             continue
         box = [left, top, left + width, top + height]
+        if row.get("iscrowd") not in (None, 0, 1):
+            raise SystemExit(f"{place}: iscrowd is {row['iscrowd']!r}, not 0 or 1.")
         image.add(box, names[row["category_id"]], place, crowd=bool(row.get("iscrowd")))
         #: slot outline
     if empty:
