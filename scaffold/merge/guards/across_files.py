@@ -54,7 +54,7 @@ def check_across_files(
                 continue
             had = fault.kind == NO_FIELD and fault.name in ours.get(fault.source, "")
             at = path if path in names and not had else fault.source  # who has it, or who lost it
-            if at in clashing or fault.source in clashing:
+            if clashing & {at, path, fault.source}:
                 continue  # there is a conflict already
             if at not in open_files and at in names and at in ours:
                 open_files[at] = _reopen(at, project)
