@@ -9,6 +9,7 @@ from textwrap import dedent, indent
 import pytest
 
 from scaffold.merge.checks.project import find_new_wrongs
+from scaffold.merge.conflicts import take_side
 from scaffold.merge.merge import Merged, merge_files
 from scaffold.project.pristine import Pristine
 
@@ -292,6 +293,21 @@ def test_paragraphs_that_the_owner_deleted_stay_away() -> None:
     assert clean(base, ours, theirs, "README.md") == ours
 
 
+def test_names_in_what_a_test_replaces_are_followed() -> None:
+    train = "def evaluate():\n    return 1\n\n\nprint(evaluate())\n"
+    base = "import train\n\n\ndef test_it(patch):\n    assert train.evaluate()\n"
+    theirs = base + '\n\ndef test_more(patch):\n    patch.setattr(train, "evaluate", max)\n'
+    ours = train.replace("evaluate", "validate")
+    for test in (base, base.replace("assert train.evaluate", "assert 1 == train.validate")):
+        merged = project(
+            {"train.py": train, "test_it.py": base},
+            {"train.py": ours, "test_it.py": test},
+            {"train.py": train + "print(2)\n", "test_it.py": theirs},
+        )
+        assert not merged.conflicts and not merged.warnings
+        assert 'patch.setattr(train, "validate", max)' in (merged.files["test_it.py"] or "")
+
+
 # somebody is asked
 
 
@@ -381,6 +397,71 @@ def test_the_same_statement_at_another_time_is_another_one() -> None:
     assert (merged.files["train.py"] or "").count("optimizer.zero_grad()") == 2 or merged.conflicts
 
 
+CONFIG = "class Config:\n    seed: int = 0\n    steps: int = 4\n"
+STEPS = "from config import Config\nfrom tools import plug\n\n\ndef main(config: Config):\n"
+
+
+def test_a_field_that_is_still_used_is_asked_about_where_it_goes() -> None:
+    """And nowhere else: with the owner's side there, all files are whole."""
+    train = STEPS + "    plug(config.steps)\n    print(1)\n"
+    merged = project(
+        {"config.py": CONFIG, "train.py": train},
+        {"config.py": CONFIG, "train.py": train + "    print(2 * config.steps)\n"},
+        {
+            "config.py": CONFIG.replace("    steps: int = 4\n", ""),
+            "train.py": train.replace("from tools import plug\n", "").replace(
+                "    plug(config.steps)\n", ""
+            ),
+        },
+    )
+    assert [conflict.path for conflict in merged.conflicts] == ["config.py"]
+    assert take_side(merged.files["config.py"] or "", True) == CONFIG
+    assert "plug" not in (merged.files["train.py"] or "")
+
+
+def test_fields_of_a_class_above_config_are_its_own() -> None:
+    ours = "class Base:\n    seed: int = 0\n\n\nclass Config(Base):\n    steps: int = 4\n"
+    train = STEPS.replace("from tools import plug\n", "") + "    print(config.seed)\n"
+    merged = project(
+        {"config.py": CONFIG, "train.py": train},
+        {"config.py": ours, "train.py": train},
+        {
+            "config.py": CONFIG.replace("    seed", "    rate: float = 1.0\n    seed"),
+            "train.py": train + "    print(config.rate)\n",
+        },
+    )
+    assert not merged.conflicts and not merged.warnings
+    assert "rate: float" in (merged.files["config.py"] or "")
+
+
+def test_two_blocks_that_lose_their_bodies_are_asked_about_and_nothing_else() -> None:
+    base = """
+        def main(a, b, save):
+            print(1)
+            print(2)
+            if a == 1 and b:
+                save()
+            print(3)
+            if a == 2 and b:
+                save()
+            print(4)
+            print(5)
+    """
+    ours = base.replace("a == 1 and b", "due(1, a)").replace("a == 2 and b", "due(2, a)")
+    theirs = """
+        def main(a, b, save):
+            print(10)
+            print(2)
+            print(3)
+            print(4)
+            print(50)
+    """
+    merged = merge(base, "def due(a, b):\n    return a == b\n\n\n" + dedent(ours), theirs)
+    text = merged.files["train.py"] or ""
+    assert len(merged.conflicts) == 2
+    assert "    print(10)\n    print(2)\n<<<<" in text and text.endswith("print(50)\n")
+
+
 # what is wrong after an update is told
 
 
@@ -450,3 +531,20 @@ def test_a_call_with_a_field_that_goes_is_named_in_a_class_that_reads_its_fields
     assert "Config has no field max_grad_norm" in wrong.text
     sets = "vars(self).update(given)"
     assert not find_new_wrongs(files(both, sets), files("seed: int = 0", sets), {})
+
+
+def test_files_that_come_to_import_each_other_are_told() -> None:
+    """The owner put weights.py into train.py, and an update needs it in callbacks.py."""
+    train = "from weights import save\n\nsave()\n"
+    weights = "def save():\n    return 1\n"
+    callbacks = "from weights import save\n\n\ndef keep():\n    save()\n"
+    merged = project(
+        {"train.py": train, "weights.py": weights},
+        {"train.py": f"{weights}\n\nsave()\n"},
+        {
+            "train.py": f"from callbacks import keep\n{train}keep()\n",
+            "weights.py": weights.replace("1", "2"),
+            "callbacks.py": callbacks,
+        },
+    )
+    assert "callbacks.py:1: it imports train.py, which imports callbacks.py" in merged.warnings

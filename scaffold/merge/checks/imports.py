@@ -4,10 +4,13 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.modules import Modules
 from scaffold.merge.semantics.names import Fault, module_of
-from scaffold.merge.semantics.scopes import Facts, read_facts
+from scaffold.merge.semantics.scopes import Facts, Imported, read_facts
 from scaffold.merge.source.training import CONFIG
+
+NO_FIELD = "Config has no field {name}"
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,29 @@ def faults_across_files(files: Mapping[str, str], known: Collection[str]) -> dic
         found[path] = {_as_fault(row) for row in missing_imports(modules, facts, known)}
         if len(homes) == 1:
             lost = _fields_read(facts) - fields[homes[0]]
-            found[path] |= {Fault("Config has no field {name}", name, homes[0]) for name in lost}
+            found[path] |= {Fault(NO_FIELD, name, homes[0]) for name in lost}
+    return found
+
+
+def find_circles(update: Update) -> Iterator[tuple[str, str, int]]:
+    """Imports that an update brings, and that lead back to their own file."""
+    before, after = _taken(update.before), _taken(update.after)
+    for path, other in sorted(after.keys() - before.keys()):
+        reached = [other]
+        for place in reached:
+            reached += [two for one, two in after if one == place and two not in reached]
+        if path in reached:
+            yield path, f"it imports {other}, which imports {path}", after[path, other]
+
+
+def _taken(modules: Modules) -> dict[tuple[str, str], int]:
+    """The line at which one file, as soon as it is read, takes names from another one."""
+    found: dict[tuple[str, str], int] = {}
+    for path, facts in modules.files.items():
+        for node in facts.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                other = modules.find_module(path, Imported(node.module, node.level))
+                found |= {(path, other): node.lineno} if other else {}
     return found
 
 
@@ -63,12 +88,16 @@ def _as_fault(row: Missing) -> Fault:
 
 
 def _config_fields(facts: Facts) -> Iterator[str]:
-    """The fields of the class Config that a file defines."""
-    for node in facts.tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == CONFIG:
-            for row in node.body:
-                if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
-                    yield row.target.id
+    """The fields of the class Config of a file, also of its bases there: none if it has others."""
+    classes = {node.name: node for node in facts.tree.body if isinstance(node, ast.ClassDef)}
+    names = [CONFIG]
+    for name in names:
+        bases = classes[name].bases if name in classes else ()
+        names += [ast.unparse(base) for base in bases if ast.unparse(base) not in names]
+    for node in [classes[name] for name in names] if classes.keys() >= {*names} else ():
+        for row in node.body:
+            if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
+                yield row.target.id
 
 
 def _fields_read(facts: Facts) -> set[str]:

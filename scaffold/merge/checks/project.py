@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from scaffold.merge.checks.calls import wrong_calls
 from scaffold.merge.checks.early_uses import used_too_early
-from scaffold.merge.checks.imports import missing_imports, names_of_modules
+from scaffold.merge.checks.imports import find_circles, missing_imports, names_of_modules
 from scaffold.merge.checks.lost_keys import find_lost_keys
 from scaffold.merge.checks.returns import new_calls_misread
 from scaffold.merge.checks.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
@@ -45,6 +45,7 @@ class Wrong:
 
 # each yields path, what is wrong, and line
 CHECKS: tuple[Callable[[Update], Iterator[tuple[str, str, int]]], ...] = (
+    find_circles,
     find_lost_keys,
     find_unused,
     new_calls_misread,

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 
-from scaffold.merge.checks.imports import faults_across_files, names_of_modules
+from scaffold.merge.checks.imports import NO_FIELD, faults_across_files, names_of_modules
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.diff.assemble import Clash, assemble
 from scaffold.merge.guards.broken_names import doubt, verify
@@ -47,12 +47,14 @@ def check_across_files(
     known = names_of_modules((*together, *ours, *rendered))
     now, own, new = (faults_across_files(side, known) for side in (together, ours, rendered))
     open_files = {file.path: file for file in files}
+    doubted = set()
     for path, faults in now.items():
         for fault in sorted(faults, key=str):
             if fault in own.get(path, ()) or fault in new.get(path, ()):
                 continue
-            at = path if path in names else fault.source  # who has it, or who lost it
-            if at in clashing or fault.source in clashing:
+            had = fault.kind == NO_FIELD and fault.name in ours.get(fault.source, "")
+            at = path if path in names and not had else fault.source  # who has it, or who lost it
+            if clashing & {at, path, fault.source}:
                 continue  # there is a conflict already
             if at not in open_files and at in names and at in ours:
                 open_files[at] = _reopen(at, project)
@@ -63,6 +65,9 @@ def check_across_files(
                 notes.append(f"{at} keeps {fault.name}, because {path} uses it.")
             else:
                 doubt(open_files[at], fault)
+                doubted.add(at)
+    for path in sorted(doubted):
+        verify(open_files[path])
     return notes
 
 

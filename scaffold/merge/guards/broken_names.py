@@ -157,14 +157,20 @@ def _verify_toml(file: OpenFile) -> None:
 
 def doubt(file: OpenFile, fault: Fault) -> None:
     """Doubt the changes that cause a fault: those that contain its name, or else all."""
-    changes = their_changes(file.assembly)
+    needed = changes = their_changes(file.assembly)
     if not fault.name:
-        for hunk in changes:
-            pieces = file.assembly.merge({*file.doubts, hunk})
+        for hunk in reversed(changes):  # those without which it would stay
+            fewer = [other for other in needed if other != hunk]
+            pieces = file.assembly.merge({*file.doubts, *fewer})
             if fault not in find_faults(mended_text(file, pieces)):
-                file.doubts[hunk] = str(fault)
-                return
-    named = [hunk for hunk in changes if fault.name and mentions(file.assembly, hunk, fault.name)]
+                needed = fewer
+        file.doubts |= dict.fromkeys(needed, str(fault))
+        return
+    named = [hunk for hunk in changes if mentions(file.assembly, hunk, fault.name)]
+    if file.path == fault.source:  # which lost the name: where it was defined
+        base = file.assembly.base
+        defined = {row for row, unit in enumerate(base) if fault.name in effects_of(unit).binds}
+        named = [hunk for hunk in named if defined & {*range(*hunk)}] or named
     fresh = [hunk for hunk in named if not file.doubts.get(hunk)]
     if named and not fresh and _is_open(file):
         return  # they are conflicts already: the others have nothing to do with it

@@ -9,6 +9,7 @@ from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.imports import follow_imports
 from scaffold.merge.normalize.moved_calls import follow_moved_calls
+from scaffold.merge.normalize.new_files import name_attributes
 from scaffold.merge.normalize.order import follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
 from scaffold.merge.normalize.renamed_keys import follow_keys
@@ -44,6 +45,7 @@ def normalize_files(files: Sequence[OpenFile], ours: Mapping[str, str]) -> None:
         file.units = tuple(split(text, file.kind) for text in file.texts)
     for file in python:
         _spell(file, is_renamed)
+    _name_attributes(python)
     _spread_renames(python)
     for file in files:
         base, own, theirs = file.units
@@ -83,6 +85,18 @@ def _find_renames(base: Statements, own: Statements, is_renamed: IsRenamed) -> s
     renames = style.find_renames(base, own)
     style.drop_replaced(renames, base, is_renamed)
     return renames
+
+
+def _name_attributes(files: Sequence[OpenFile]) -> None:
+    """What was renamed in a file is so in others that import it whole, as tests do."""
+    for other in files:
+        module, names = module_of(other.path).rpartition(".")[2], other.renames.everywhere
+        for file in files if names else ():
+            base, own, theirs = file.texts
+            base, theirs = (name_attributes(text, module, names) for text in (base, theirs))
+            if (base, own, theirs) != file.texts:
+                file.texts = base, own, theirs
+                file.units = split(base, PYTHON), file.units[1], split(theirs, PYTHON)
 
 
 def _spread_renames(files: Sequence[OpenFile]) -> None:

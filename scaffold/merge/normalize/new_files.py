@@ -36,17 +36,22 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
     for other, (base, own) in edited.items():
         module = re.escape(module_of(other).rpartition(".")[2])
         imported = re.findall(rf"from (?:[\w.]*\.)?{module} import (\([^)]*|[^\n]*)", text)
-        whole = re.search(rf"(?m)^[ \t]*import {module}\b", text)
-        attributes = set(re.findall(rf"\b{module}\.(\w+)", text)) if whole else set()
         names = set(re.findall(r"\w+", " ".join(imported)))
-        if not names | attributes:
+        if module not in text:
             continue
         found = find_renames(split(base, PYTHON), split(own, PYTHON)).everywhere
         table |= {name: new for name, new in found.items() if name in names}
-        for name in attributes & found.keys():  # `train.main`, also in what a test replaces
-            text = re.sub(rf"\b({module}\.){name}\b", rf"\g<1>{found[name]}", text)
+        text = name_attributes(text, module, found)
     if not table:
         return text
     if path.endswith(NOTEBOOK):  # words of its text are names, too
         return re.sub(r"\w+", lambda word: table.get(word[0], word[0]), text)
     return write_units(rename_units(split(text, PYTHON), Renames(everywhere=table)))
+
+
+def name_attributes(text: str, module: str, renames: Mapping[str, str]) -> str:
+    """The owner's names in `train.main`, and in `setattr(train, "main", ...)` of a test."""
+    if not re.search(rf"(?m)^[ \t]*import {module}\b", text):
+        return text
+    places = rf"(?<![\w.])({module}(?:\.|, *[\"']))(\w+)\b"
+    return re.sub(places, lambda found: found[1] + renames.get(found[2], found[2]), text)
