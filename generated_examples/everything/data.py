@@ -17,7 +17,7 @@ from torch.utils.data import (
     random_split,
 )
 
-from preemption import leave_signals_to_training
+from signals import leave_signals_to_training
 
 
 def build_datasets(config) -> list[Dataset]:

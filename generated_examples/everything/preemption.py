@@ -1,17 +1,13 @@
 """Stop a run when a scheduler asks for it: save a checkpoint, and end with status 75."""
 
-import os
 import signal
 from functools import partial
-from threading import Thread
 
 import torch
 from accelerate import Accelerator
 
 from metrics import log
-
-# what schedulers and spot machines send, and Ctrl-C
-SIGNALS = ["SIGTERM", "SIGUSR1", "SIGINT"]
+from signals import SIGNALS
 
 
 class StopSignals:
@@ -48,19 +44,3 @@ def note_signal(received: list[int], number: int, frame) -> None:
     received.append(number)
     if number == signal.SIGINT:
         signal.signal(number, signal.default_int_handler)
-
-
-def leave_signals_to_training(worker: int) -> None:
-    """Let a data worker outlive a signal to all processes: the training process ends it."""
-
-    def end_with_training() -> None:
-        while signal.sigwaitinfo([signal.SIGTERM]).si_pid != os.getppid():
-            pass
-        os._exit(0)
-
-    for name in SIGNALS:
-        if name != "SIGTERM" and hasattr(signal, name):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-    if hasattr(signal, "sigwaitinfo"):  # macOS and Windows do not say who sent a signal
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-        Thread(target=end_with_training, daemon=True).start()

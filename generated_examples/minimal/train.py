@@ -96,7 +96,7 @@ def main(config: Config) -> dict[str, float]:
     accelerator.save_model(model, config.output_dir)
     metrics = evaluate(accelerator, model, test_loader, "test")
     accelerator.print(f"saved to {config.output_dir} | {format_metrics(metrics)}")
-    model, optimizer = accelerator.free_memory(model, optimizer)  # before DDP's process group ends
+    model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
     return metrics
 

@@ -274,12 +274,12 @@ def read_questions(path: str, config) -> list[Question]:
 #: slot load_questions when dataset=file|huggingface
 def check_keys(row: dict, place: str) -> None:
     """Stop if a row has a text under two names: only one of them would be read."""
-    if found := [name for name in ("question", "question_stem") if row.get(name)]:
-        if row.get("context"):
-            raise SystemExit(
-                f"{place} has a context and a {found[0]}: join them in context, and leave out the "
-                f"{found[0]}."
-            )
+    found = [name for name in ("question", "question_stem") if row.get(name)]
+    if found and row.get("context"):
+        raise SystemExit(
+            f"{place} has a context and a {found[0]}: join them in context, and leave out the "
+            f"{found[0]}."
+        )
 
 #: slot load_questions when dataset=huggingface
 @cache

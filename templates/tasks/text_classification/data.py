@@ -93,6 +93,7 @@ def count_cut(config) -> int:
 
 import sysconfig
 from functools import cache, partial
+from math import isnan
 from pathlib import Path
 from random import Random
 
@@ -188,7 +189,8 @@ def read_lines(path: str, columns: list[str]) -> list[tuple[str, dict]]:
                     #: end columns_to_set
                 )
             cell = row[column]
-            if cell is None or cell != cell or isinstance(cell, bytes | dict):  # or NaN
+            missing = cell is None or isinstance(cell, float) and isnan(cell)
+            if missing or isinstance(cell, bytes | dict):
                 raise SystemExit(f"{place}: its {column} is {cell!r:.60}, not text.")
     if columns:
         note_ignored(path, (name for _, row in rows for name in row), columns)
