@@ -522,11 +522,17 @@ class Run(Optimizers):
             name = self.script.named(call.func) if isinstance(call, ast.Call) else ""
             if name.endswith(".EarlyStoppingCallback") and isinstance(call, ast.Call):
                 given = words(call, ("early_stopping_patience", "early_stopping_threshold"))
-                patience = self.plan.value(given.get("early_stopping_patience"))
+                patience = self.plan.value(given.get("early_stopping_patience")) or 1
+                least = self.plan.value(given.get("early_stopping_threshold")) or 0.0
+                if UNKNOWN in (patience, least):
+                    reason = "set features.early_stopping in scaffold.toml"
+                    self.comments.append(self.plan.todo(part, reason))
+                    continue
                 self.plan.answers |= {
                     "features.early_stopping.enabled": True,
+                    "features.early_stopping.min_delta": float(least),
                     "features.early_stopping.mode": self.mode,
-                    "features.early_stopping.patience": patience or 1,
+                    "features.early_stopping.patience": patience,
                 }
                 self.plan.monitors["early_stopping"] = f"val_{self.best}"
             else:
