@@ -345,6 +345,17 @@ def test_the_result_of_a_training_is_not_used(cli: Cli, tmp_path: Path) -> None:
     assert "metrics = result.metrics: metrics go to metrics.jsonl" in output
 
 
+def test_data_that_the_training_has_set_up_is_not_used_after_it(cli: Cli, tmp_path: Path) -> None:
+    """A new module of data, as the project would make it, has no datasets yet."""
+    text = change(
+        "    trainer.fit(Net(), Rows())", "    rows = Rows()\n    trainer.fit(Net(), rows)", BUSY
+    )
+    text += "    trainer.validate(datamodule=rows)\n    print(len(rows.rows))\n"
+    project, _ = eject(cli, tmp_path, text, code=1)
+    train = (project / "train.py").read_text()
+    assert "#   print(len(rows.rows))" in train and "after_training" not in train
+
+
 STOPPING = change(
     "train_dataset=data)",
     "train_dataset=data, eval_dataset=data, callbacks=[EarlyStoppingCallback(2, 0.01)])",
