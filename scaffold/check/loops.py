@@ -13,7 +13,7 @@ Found: TypeAlias = Iterator[ast.AST]
 LOOPS = (ast.For, ast.While)
 __all__ = ["FUNCTIONS", "LOOPS", "TESTS", "Found", "Source", "Step", "around", "ast", "evaluations"]
 __all__ += ["has_processes", "is_accelerator", "is_constant", "is_optimizer", "is_schedule"]
-__all__ += ["is_update", "last", "loader_of", "named", "steps_of", "word"]
+__all__ += ["added", "is_update", "last", "loader_of", "named", "steps_of", "word"]
 MODELS = r"\w*(?:model|net|network|(?:en|de)coder|classifier|transformer|(?:gener|discrimin)ator)"
 TESTS = r"eval|evaluate|evaluation|\w*valid|\w*validation|validate|vali|val|tests?|testing"
 
@@ -64,6 +64,19 @@ class Step:
         modulo = [[n for n in nodes if isinstance(n.op, ast.Mod)] for nodes in found]
         return [n for nodes in modulo for n in nodes] if all(modulo) else []
 
+    def scales(self) -> Iterator[tuple[ast.operator, ast.expr]]:
+        """What a loss is divided or multiplied by."""
+        for node in self.source.within(self.node):
+            parts: list[ast.AST] = []
+            match node:
+                case ast.AugAssign(target=target) if last(target) in self.losses:
+                    yield node.op, node.value
+                case ast.Assign(targets=[target], value=value) if last(target) in self.losses:
+                    parts = list(ast.walk(value))
+                case ast.Call(func=ast.Attribute(attr="backward")):
+                    parts = list(ast.walk(node))
+            yield from ((n.op, n.right) for n in parts if isinstance(n, ast.BinOp))
+
     def accumulates(self, node: ast.AST) -> bool:
         """Whether a node is below `with accelerator.accumulate(...)`."""
         blocks = [part for part in self.source.above(node) if isinstance(part, ast.With)]
@@ -103,10 +116,9 @@ def is_update(source: Source, call: ast.Call) -> bool:
 
 def is_accelerator(source: Source, call: ast.Call) -> bool:
     """Whether this calls a method of an Accelerator."""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return owner is not None and (
-        last(owner) == "accelerator" or source.is_a(owner, "Accelerator()")
-    )
+    owner = getattr(call.func, "value", None)
+    known = last(owner) == "accelerator"
+    return known or (owner is not None and source.is_a(owner, "Accelerator()"))
 
 
 def has_processes(source: Source) -> bool:
@@ -142,6 +154,18 @@ def _tests(source: Source, node: ast.For) -> bool:
     if any(last(call.func) == "backward" or is_update(source, call) for call in calls):
         return False
     return any(named(call.func, MODELS) for call in calls)
+
+
+def added(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """A name, and what is added or appended to it."""
+    match node:
+        case ast.AugAssign(target=target, op=ast.Add(), value=value):
+            return target, value
+        case ast.Call(func=ast.Attribute(attr="append", value=target), args=[value]):
+            return target, value
+        case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=value)):
+            return (target, value) if ast.unparse(left) == ast.unparse(target) else None
+    return None
 
 
 def around(source: Source, node: ast.AST) -> list[ast.AST]:

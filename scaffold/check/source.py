@@ -88,6 +88,13 @@ class Source:
             yield found
             node = found
 
+    def entered(self, node: ast.AST) -> list[ast.AST]:
+        """What stands in functions of this file that are called by `with` around a node."""
+        items = [item.context_expr for n in self.above(node) for item in getattr(n, "items", [])]
+        calls = [value for value in items if isinstance(value, ast.Call)]
+        found = [self.project.called(call, self.scope(call))[0] for call in calls]
+        return [part for function in found if function for part in self.within(function)]
+
     def home(self, node: ast.AST) -> ast.AST:
         """The function or module that a node is in."""
         return next((n for n in self.above(node) if isinstance(n, FUNCTIONS)), self.tree)

@@ -95,6 +95,8 @@ class Loaders(Optimizers):
             ]
         if has["setup"]:
             rows.append(f'{text}.setup("fit")')
+            if isinstance(value, ast.Name):  # only this one is set up, not that of what follows
+                self.result |= {value.id}
         plan.has_val = has["val_dataloader"] and "validation_step" in self.module.methods
         plan.has_test = (
             has["test_dataloader"] and "test_step" in self.module.methods and self._tests()

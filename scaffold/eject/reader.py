@@ -28,6 +28,7 @@ class Statements:
         self.names = self._names_of(trainer)
         self.comments: list[str] = []  # for the top of main
         self.after: list[Item] = []
+        self.result: frozenset[str] = frozenset()  # the names of what the training returns
         self.used: set[Item] = set()  # what the model or the data needs
 
     def _names_of(self, call: ast.Call) -> set[str]:
@@ -69,7 +70,7 @@ class Statements:
                 f"{self.start_word} is called in a block (if, for, with, try): "
                 "whether and how often it runs is not known.",
             )
-        self.after = items[at + 1 :]
+        self.result, self.after = items[at].bound, items[at + 1 :]
         del items[at:]
 
     def of_trainer(self, item: Item) -> bool:
@@ -121,7 +122,7 @@ class Reader(Statements):
     def _read_after(self, model: str) -> None:
         """What follows the training becomes a function, as far as it needs no Trainer."""
         kept: list[Item] = []
-        unknown = set(self.names)
+        unknown = {*self.names, *self.result}
         for item in self.after:
             if not isinstance(item.node, DEFINITIONS) and (item.used | item.changed) & unknown:
                 unknown |= item.bound
@@ -151,6 +152,10 @@ class Reader(Statements):
                 self.plan.note(f"trainer.{func.attr}: {reason}")
             if func.attr in self.no_effect:
                 return
+        value = getattr(item.node, "value", None)
+        if isinstance(value, ast.Attribute) and value.attr == "metrics":  # of the training
+            self.plan.note(f"{ast.unparse(item.node)}: metrics go to metrics.jsonl")
+            return
         text = self.plan.lines([item])
         self.plan.leftover.append(self.plan.todo(item.node, "this came after training", text))
 

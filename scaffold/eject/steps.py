@@ -46,7 +46,7 @@ NAMES = """
     accelerator config model module optimizer scheduler progress epoch bar batches remaining done
     meters metrics samples start start_step values checkpoints states settings save_every
     train_loader val_loader test_loader total_steps batches_per_epoch metrics_file train_loss
-    grad_norm best_model early_stopping
+    grad_norm best_model early_stopping line seconds
 """
 MAIN = frozenset(NAMES.split())
 

@@ -14,6 +14,7 @@ from scaffold.eject.settings import take_settings
 
 TRAINERS = (".Trainer", ".Seq2SeqTrainer")
 SAVED = "a run saves model.safetensors and checkpoints by itself"
+STOPPING = "set features.early_stopping in scaffold.toml"
 SHARED = "`scaffold add share` uploads a run"
 NO_EFFECT = {
     "evaluate": "the model is evaluated after the last epoch, too",
@@ -514,19 +515,22 @@ class Run(Optimizers):
 
     def _read_callbacks(self) -> None:
         node = self.given.get("callbacks")
-        if node is None:
-            return
-        found = self.plan.latest(node)
+        found = self.plan.latest(node) if node is not None else ast.Tuple([])
         for part in found.elts if isinstance(found, (ast.List, ast.Tuple)) else [found]:
             call = self.plan.latest(part)
             name = self.script.named(call.func) if isinstance(call, ast.Call) else ""
             if name.endswith(".EarlyStoppingCallback") and isinstance(call, ast.Call):
                 given = words(call, ("early_stopping_patience", "early_stopping_threshold"))
-                patience = self.plan.value(given.get("early_stopping_patience"))
+                patience = self.plan.value(given.get("early_stopping_patience")) or 1
+                least = self.plan.value(given.get("early_stopping_threshold")) or 0.0
+                if UNKNOWN in (patience, least):
+                    self.comments.append(self.plan.todo(part, STOPPING))
+                    continue
                 self.plan.answers |= {
                     "features.early_stopping.enabled": True,
+                    "features.early_stopping.min_delta": float(least),
                     "features.early_stopping.mode": self.mode,
-                    "features.early_stopping.patience": patience or 1,
+                    "features.early_stopping.patience": patience,
                 }
                 self.plan.monitors["early_stopping"] = f"val_{self.best}"
             else:

@@ -75,7 +75,7 @@ def _watch(monitors: Mapping[str, str], files: dict[str, str]) -> None:
     if monitors:
         metric = monitors.get("best_model") or next(iter(monitors.values()))
         for name, text in files.items():
-            if name.endswith(".py"):
+            if name.startswith("tests/"):
                 files[name] = text.replace('"val_loss"', f'"{metric}"')
 
 
@@ -90,6 +90,7 @@ def _comment(text: str) -> str:
 
 
 def _function(head: str, body: str) -> str:
+    body = body.lstrip("\n")
     return f"def {head}:\n{indent(body, 4)}\n"
 
 
@@ -212,7 +213,9 @@ def _with_imports(text: str, tree: ast.Module, block: Sequence[str]) -> str:
         tail.pop(0)
     while head and not head[-1].strip():
         head.pop()
-    lines = [*head, "", *block, "", "", *tail] if block else [*head, "", "", *tail]
+    code = next((row for row in tail if not row.startswith("#")), "")
+    gap = ["", ""] if code.startswith(("def ", "class ", "@", "async ")) else [""]
+    lines = [*head, "", *block, *gap, *tail] if block else [*head, *gap, *tail]
     joined = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines).strip("\n"))
     return joined + "\n"
 

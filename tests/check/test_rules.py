@@ -29,6 +29,77 @@ SEEN = {
     "same dropout on all processes": "TL304",
 }
 FAULTY = all_rules()[0].wrong
+WINDOW = """
+optimizer.zero_grad()
+for update in range(updates):
+    for micro_step in range(accumulation_steps):
+        loss = model(next_batch()).loss
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+KEPT = """
+for inputs, labels in loader:
+    loss = loss_function(model(inputs), labels)
+    loss.backward()
+    total = total + loss * len(labels)
+"""
+STEPS = """
+for step, batch in enumerate(loader):
+    loss = model(batch).loss
+    (loss).backward()
+    if (step + 1) % accumulation_steps == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+ENTERED = """
+@contextmanager
+def evaluating(model):
+    model.eval()
+    with torch.inference_mode():
+        yield
+    model.train()
+
+loss.backward()
+with evaluating(model):
+    for inputs, labels in eval_loader:
+        correct += (model(inputs).argmax(-1) == labels).sum()
+"""
+WEIGHTED = """
+for batch in eval_loader:
+    loss = model(**batch).loss
+    losses.append(accelerator.gather_for_metrics(loss.repeat(args.batch_size)))
+"""
+CHOSEN = """
+def test(epoch):
+    for inputs, labels in testloader:
+        correct += (model(inputs).argmax(-1) == labels).sum()
+    if correct > best:
+        best = correct
+"""
+SKIPPED = """
+accelerator = Accelerator()
+loader = accelerator.prepare(DataLoader(data, shuffle=True))
+for step, batch in enumerate(loader):
+    if epoch == start_epoch and step < done:
+        continue
+    accelerator.backward(model(batch).loss)
+"""
+FORMS = {  # further forms of a fault: the code, a wrong script, and what mends it
+    "cleared in no window": ("TL101", WINDOW.replace("optimizer.zero_grad()\n", "pass\n"), WINDOW),
+    "window not divided": ("TL107", WINDOW, WINDOW.replace("loss.b", "(loss / 4).b")),
+    "divided in the call": ("TL107", STEPS, STEPS.replace("(loss)", "(loss / accumulation_steps)")),
+    "assigned sum": ("TL104", KEPT, KEPT.replace("loss *", "loss.detach() *")),
+    "mode in a helper": ("TL203", ENTERED.replace("    model.eval()\n", ""), ENTERED),
+    "gradients in a helper": ("TL204", ENTERED.replace("inference_mode", "autocast"), ENTERED),
+    "repeated": ("TL206", WEIGHTED, WEIGHTED.replace("args.batch_size", "len(batch['labels'])")),
+    "chosen where it is tested": ("TL207", CHOSEN, CHOSEN.replace("testloader", "val_loader")),
+    "skipped from the start": (
+        "TL401",
+        SKIPPED,
+        SKIPPED.replace("shuffle=True", "shuffle=False"),
+    ),
+}
 
 
 @pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.code)
@@ -37,6 +108,14 @@ def test_a_rule_finds_its_wrong_example_alone(rule: Rule) -> None:
     assert check_text("right.py", rule.right, [rule]) == []
     assert rule.reason[0].isupper() or rule.reason[0] == "`"
     assert rule.mend.endswith((".", ")")) and rule.code in rule.page
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_rule_knows_other_forms_of_its_fault(form: str) -> None:
+    code, wrong, right = FORMS[form]
+    rules = [rule for rule in all_rules() if rule.code == code]
+    assert [found.code for found in check_text("wrong.py", wrong, rules)] == [code]
+    assert check_text("right.py", right, rules) == []
 
 
 def test_rules_are_short_and_have_codes_of_their_own() -> None:

@@ -325,6 +325,60 @@ def test_each_callback_watches_its_own_metric(cli: Cli, tmp_path: Path) -> None:
     assert "no better val/loss" in train and '"val_loss"' not in train
 
 
+def test_other_metrics_keep_their_names(cli: Cli, tmp_path: Path) -> None:
+    """Also val_loss, which the templates watch, where the best model is chosen by another."""
+    text = BUSY.replace("val/loss", "val_loss").replace("val/score", "val_acc")
+    train = (eject(cli, tmp_path, text)[0] / "train.py").read_text()
+    assert '"val_loss": loss, "val_acc": -loss' in train
+    assert 'best_model.update(metrics["val_acc"], model)' in train
+    assert 'early_stopping.update(-metrics["val_loss"])' in train
+
+
+def test_the_result_of_a_training_is_not_used(cli: Cli, tmp_path: Path) -> None:
+    """No Trainer is made and trained when the project's files are imported."""
+    text = SCRIPTS["transformers"].replace("trainer.train()", "result = trainer.train()")
+    text += "metrics = result.metrics\ntrainer.save_metrics('train', metrics)\nprint(result)\n"
+    project, output = eject(cli, tmp_path, text, code=1)
+    train = (project / "train.py").read_text()
+    assert "#   print(result)" in train and "TODO" in output
+    assert " Trainer(" not in train and "TrainingArguments(" not in train
+    assert "metrics = result.metrics: metrics go to metrics.jsonl" in output
+
+
+def test_data_that_the_training_has_set_up_is_not_used_after_it(cli: Cli, tmp_path: Path) -> None:
+    """A new module of data, as the project would make it, has no datasets yet."""
+    text = change(
+        "    trainer.fit(Net(), Rows())", "    rows = Rows()\n    trainer.fit(Net(), rows)", BUSY
+    )
+    text += "    trainer.validate(datamodule=rows)\n    print(len(rows.rows))\n"
+    project, _ = eject(cli, tmp_path, text, code=1)
+    train = (project / "train.py").read_text()
+    assert "#   print(len(rows.rows))" in train and "after_training" not in train
+
+
+STOPPING = change(
+    "train_dataset=data)",
+    "train_dataset=data, eval_dataset=data, callbacks=[EarlyStoppingCallback(2, 0.01)])",
+    SCRIPTS["transformers"].replace("Trainer, T", "EarlyStoppingCallback, Trainer, T"),
+)
+
+
+def test_the_threshold_of_early_stopping_is_carried_over(cli: Cli, tmp_path: Path) -> None:
+    project, _ = eject(cli, tmp_path, STOPPING)
+    config = (project / "config.py").read_text()
+    assert "min_delta: float = 0.01" in config and "patience: int = 2" in config
+
+
+def test_imports_are_sorted_as_ruff_wants(cli: Cli, tmp_path: Path) -> None:
+    """One empty line below imports before a constant, and none below a `def`."""
+    text = change("class Net", "WIDTH = 16\n\n\nclass Net").replace("Net(width=16)", "Net(WIDTH)")
+    project, _ = eject(cli, tmp_path, text)
+    command = [sys.executable, "-m", "ruff", "check", "--select", "I", project]
+    assert subprocess.run(command, capture_output=True, text=True).returncode == 0
+    texts = [path.read_text() for path in project.glob("*.py")]
+    assert not any(re.search(r"\ndef .*:\n\n", text) for text in texts)
+
+
 @pytest.mark.parametrize(
     "call", ["Rows()", "Rows(workers=0)", "Rows(\n        batch_size=8,\n    )"]
 )

@@ -3,7 +3,7 @@
 `accelerator.backward` divides by Accelerator's own `gradient_accumulation_steps`.
 """
 
-from scaffold.check.loops import Found, Source, ast, is_accelerator, last, named, steps_of, word
+from scaffold.check.loops import Found, Source, ast, is_accelerator, named, steps_of, word
 
 MEND = "Pass the undivided loss to accelerator.backward()."
 WRONG = """
@@ -23,19 +23,6 @@ def find(source: Source) -> Found:
     for step in steps_of(source):
         calls = [call for call in step.backwards if is_accelerator(source, call)]
         if any(texts or step.accumulates(call) for call in calls):
-            yield from (n for n in source.within(step.node) if _divided(n, step.losses, texts))
-
-
-def _divided(node: ast.AST, names: set[str], texts: list[str]) -> bool:
-    """Whether a statement divides a loss by the steps of an accumulation."""
-    match node:
-        case ast.AugAssign(target=target, op=ast.Div(), value=value) | ast.Assign(
-            targets=[target], value=ast.BinOp(op=ast.Div(), right=value)
-        ):
-            known = named(value, r"\w*accum\w*") or ast.unparse(value) in texts
-            return last(target) in names and known
-        case ast.Call(
-            func=ast.Attribute(attr="backward"), args=[ast.BinOp(op=ast.Div(), right=by)]
-        ):
-            return named(by, r"\w*accum\w*") or ast.unparse(by) in texts
-    return False
+            for by in [by for operator, by in step.scales() if isinstance(operator, ast.Div)]:
+                if named(by, r"\w*accum\w*") or ast.unparse(by) in texts:
+                    yield by

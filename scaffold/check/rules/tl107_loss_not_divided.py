@@ -1,6 +1,6 @@
 """Accumulated losses are not divided, so updates grow with the accumulation steps."""
 
-from scaffold.check.loops import Found, Source, Step, ast, is_constant, last, steps_of, word
+from scaffold.check.loops import Found, Source, ast, is_constant, named, steps_of, word
 
 MEND = "Divide each loss by the number of batches (better: samples) in its window."
 WRONG = """
@@ -20,22 +20,12 @@ def find(source: Source) -> Found:
         return
     for step in steps_of(source):
         waits = any(step.condition(call) for call in step.backwards)  # for something else
-        by = [part.right for part in step.windows if not waits]
+        by = [part.right for part in step.windows]
+        match step.node:
+            case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=[n])):
+                by += [n] if not step.updates and named(n, r"\w*accum\w*|\w*micro\w*") else []
         values = [value for part in by for value in source.values(part)]
         one = values and all(is_constant(value, 1) for value in values)
-        scaled = any(_scales(node, step) for node in source.within(step.node))
-        if by and not one and not scaled:
+        scaled = [op for op, _ in step.scales() if isinstance(op, ast.Div | ast.Mult)]
+        if by and not (waits or one or scaled or step.calls("div", "div_", "mul", "mul_")):
             yield from step.backwards[:1]
-
-
-def _scales(node: ast.AST, step: Step) -> bool:
-    """Whether a loss is divided or multiplied here, by whatever it is."""
-    match node:
-        case ast.AugAssign(target=target, op=ast.Div() | ast.Mult()):
-            return last(target) in step.losses
-        case ast.Assign(targets=[target], value=value) if last(target) in step.losses:
-            parts = [part for part in ast.walk(value) if isinstance(part, ast.BinOp)]
-            return any(isinstance(part.op, ast.Div | ast.Mult) for part in parts)
-        case ast.Call(func=ast.Attribute(attr="backward"), args=args):
-            return any(isinstance(part, ast.BinOp) for arg in args for part in ast.walk(arg))
-    return last(node) in ("div", "div_", "mul", "mul_")

@@ -14,14 +14,14 @@ for inputs, labels in loader:
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.zero_grad()
 """
+CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 STEP = "    optimizer.step()\n"
 RIGHT = WRONG.replace(STEP, "").replace("    optimizer.zero", f"{STEP}    optimizer.zero")
 
 
 def find(source: Source) -> Found:
     for step in steps_of(source):
-        clips = step.calls("clip_grad_norm_", "clip_grad_value_")
-        yield from (clip for clip in clips if _misplaced(step, clip))
+        yield from (c for c in step.calls(*CLIPS) if _misplaced(step, c))
 
 
 def _misplaced(step: Step, clip: ast.Call) -> bool:

@@ -13,11 +13,10 @@ RIGHT = "model.eval()" + WRONG
 
 
 def find(source: Source) -> Found:
-    if not steps_of(source):
-        return  # who evaluates elsewhere may set the mode there
-    for loop in evaluations(source):
+    """Who evaluates elsewhere may set the mode there."""
+    for loop in evaluations(source) if steps_of(source) else ():
         homes = [n for n in around(source, loop) if isinstance(n, (*FUNCTIONS, ast.Module))]
-        calls = [node for home in homes for node in source.within(home)]
+        calls = [*source.entered(loop), *(n for home in homes for n in source.within(home))]
         known = source.tree in homes or len(homes) > 1
         if known and not any(isinstance(node, ast.Call) and _sets_mode(node) for node in calls):
             yield loop

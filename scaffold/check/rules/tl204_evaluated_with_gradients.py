@@ -1,6 +1,6 @@
 """The model is evaluated with gradients, which takes memory for a backward that never comes."""
 
-from scaffold.check.loops import FUNCTIONS, Found, Source, around, ast, evaluations, last, steps_of
+from scaffold.check.loops import Found, Source, around, ast, evaluations, last, steps_of
 
 MEND = "Put the loop in `with torch.no_grad():`, or the function below @torch.no_grad()."
 WRONG = """
@@ -19,7 +19,7 @@ def find(source: Source) -> Found:
     for loop in evaluations(source):
         nodes = around(source, loop)
         blocks = [part for node in nodes for part in source.above(node)]
-        if any(map(_is_off, (*blocks, *nodes, *source.within(loop)))):
+        if any(map(_is_off, (*blocks, *nodes, *source.within(loop), *source.entered(loop)))):
             continue
         if source.tree in nodes or len(nodes) > 2:  # its callers are known
             yield loop
@@ -27,9 +27,6 @@ def find(source: Source) -> Found:
 
 def _is_off(node: ast.AST) -> bool:
     """Whether a block or function computes no gradients."""
-    parts: list[ast.expr] = []
-    if isinstance(node, ast.With):
-        parts = [item.context_expr for item in node.items]
-    elif isinstance(node, FUNCTIONS):
-        parts = node.decorator_list
+    items = [item.context_expr for item in getattr(node, "items", [])]
+    parts = [*items, *getattr(node, "decorator_list", [])]
     return any(last(part) in ("no_grad", "inference_mode") for part in parts)

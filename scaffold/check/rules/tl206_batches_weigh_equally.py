@@ -5,7 +5,7 @@ The result depends on the batch size, and on the number of processes.
 
 import re
 
-from scaffold.check.loops import Found, Source, ast, evaluations, last, loader_of, named
+from scaffold.check.loops import Found, Source, added, ast, evaluations, last, loader_of, named
 
 MEND = "Add up sums per sample, and divide by the number of samples."
 WRONG = """
@@ -18,9 +18,12 @@ RIGHT = WRONG.replace("item()", "item() * len(labels)").replace("loader)", "load
 
 def find(source: Source) -> Found:
     for call in source.calls("gather", "gather_for_metrics", "gather_function"):
-        if call.args and last(getattr(call.args[0], "func", None)) == "repeat":
+        value = call.args[0] if call.args else None
+        if isinstance(value, ast.Call) and last(value.func) == "repeat":
+            counts = [other for part in value.args for other in source.latest(part)]
             inside = any(loop in source.above(call) for loop in evaluations(source))
-            if inside or last(call.func) == "gather_function":
+            real = any(last(count) in ("len", "size", "shape") for count in counts)
+            if not real and (inside or last(call.func) == "gather_function"):
                 yield call
     sums = re.search(r"reduction\s*=\s*.sum", source.text)
     for loop in evaluations(source) if not sums else ():
@@ -32,15 +35,11 @@ def find(source: Source) -> Found:
 
 def _summed(node: ast.AST) -> str:
     """The name that the mean loss of a batch is added or appended to."""
-    match node:
-        case ast.AugAssign(target=target, op=ast.Add(), value=value) | ast.Call(
-            func=ast.Attribute(attr="append", value=target), args=[value]
-        ):
-            while isinstance(value, ast.Call) and last(value.func) in ("item", "detach", "cpu"):
-                value = getattr(value.func, "value", value)
-            mean = named(value, r"\w*loss|criterion|cross_entropy|loss_\w+|acc|accuracy")
-            return last(target) if mean else ""
-    return ""
+    target, value = added(node) or (None, None)
+    while isinstance(value, ast.Call) and last(value.func) in ("item", "detach", "cpu"):
+        value = getattr(value.func, "value", value)
+    mean = named(value, r"\w*loss|criterion|cross_entropy|loss_\w+|acc|accuracy")
+    return last(target) if mean else ""
 
 
 def _averaged(source: Source, node: ast.AST) -> str:

@@ -15,8 +15,7 @@ RIGHT = WRONG.replace("+= (", "+= accelerator.gather_for_metrics(")
 
 def find(source: Source) -> Found:
     prepared = [last(value) for call in source.calls("prepare") for value in call.args]
-    ways = ("gather", "reduce", "all_reduce", "all_gather")
-    gathers = any(name.startswith(ways) for name in source.called)
+    gathers = any(name.startswith(("gather", "reduce", "all_")) for name in source.called)
     metrics = any("torchmetrics" in found.module for found, _ in source.facts.imports)
     if steps_of(source) and any(named(name, r"\w*loader") for name in prepared):
         yield from evaluations(source) if not gathers and not metrics else ()

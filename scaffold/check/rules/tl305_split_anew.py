@@ -1,6 +1,6 @@
 """Each process splits the data anew, so it validates on others' training data."""
 
-from scaffold.check.loops import Found, Source, ast, has_processes, is_constant, word
+from scaffold.check.loops import Found, Source, ast, has_processes, is_constant, last, word
 
 MEND = "Give the split a fixed seed (seed=, random_state= or generator=)."
 WRONG = """
@@ -23,11 +23,9 @@ def find(source: Source) -> Found:
 
 def _may_be_none(source: Source, value: ast.expr) -> bool:
     """Whether it is None, or an option of the command line with the default None."""
-    if isinstance(value, ast.Attribute):
-        for option in source.calls("add_argument"):
-            if any(is_constant(name, f"--{value.attr}") for name in option.args):
-                default = word(option, "default")
-                return default is None or is_constant(default, None)
+    for option in source.calls("add_argument") if isinstance(value, ast.Attribute) else ():
+        if any(is_constant(name, f"--{last(value)}") for name in option.args):
+            return is_constant(word(option, "default") or ast.Constant(None), None)
     return is_constant(value, None)
 
 

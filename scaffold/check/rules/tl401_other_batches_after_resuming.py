@@ -17,9 +17,8 @@ RIGHT = WRONG.replace("or()", f"or({ORDER})").replace(
 
 def find(source: Source) -> Found:
     words = {found.arg for call, _ in source.facts.calls for found in call.keywords}
-    if "use_stateful_dataloader" in words or "Accelerator" not in source.called:
-        return
-    if "set_epoch" in source.called and "use_seedable_sampler" in words:
+    known = "set_epoch" in source.called and "use_seedable_sampler" in words
+    if known or "use_stateful_dataloader" in words or "Accelerator" not in source.called:
         return
     shuffles = [word(call, "shuffle") for call in source.calls("DataLoader")]
     shuffled = any(found and not is_constant(found, False) for found in shuffles)
@@ -33,6 +32,5 @@ def _skips(node: ast.If) -> bool:
     """Whether batches are passed over until a resumed run is where it was."""
     names = " ".join(last(part) for part in ast.walk(node.test))
     less = any(isinstance(part, ast.Lt | ast.LtE) for part in ast.walk(node.test))
-    return (
-        less and isinstance(node.body[-1], ast.Continue) and ("resume" in names or "skip" in names)
-    )
+    known = any(name in names for name in ("resume", "skip", "start"))
+    return less and known and isinstance(node.body[-1], ast.Continue)

@@ -17,9 +17,8 @@ def find(source: Source) -> Found:
     if strict and {"load_state_dict", "parse_args"} <= source.called.keys():
         for node in source.all(ast.Dict):
             values = node.values if isinstance(node, ast.Dict) else []
-            if any(last(value) == "state_dict" for value in values):
-                for value in values:
-                    given = [value, *source.values(value)]
-                    given += [other for found in given[1:] for other in source.values(found)]
-                    if any(last(found) == "parse_args" for found in given):
-                        yield value
+            for value in values if "state_dict" in map(last, values) else ():
+                given = [value, *source.values(value)]
+                given += [other for found in given[1:] for other in source.values(found)]
+                if any(last(found) == "parse_args" for found in given):
+                    yield value
