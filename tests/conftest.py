@@ -130,8 +130,8 @@ IN_TURNS = {
     "test_training.py": 4,
     "test_traps.py": 4,
     "test_update.py": 4,
-    "test_update_tasks.py": 12,
-    "test_values.py": 12,
+    "test_update_tasks.py": 10,
+    "test_values.py": 10,
     "test_web.py": 2,
 }
 
