@@ -163,7 +163,9 @@ def holds_objects(path: str) -> bool:
 
 
 def open_text(path: str, newline: str | None = None) -> TextIO:
-    """A text file. One that ends in .gz, .bz2, .xz or .zst is decompressed."""
+    """A text file. One that ends in .gz, .bz2, .xz or .zst is decompressed. No archive."""
+    if re.search(r"\.(zip|tar)(\.\w+)?$", path.lower()):
+        raise SystemExit(f"{path} can't be read: unpack it, and name what was in it.")
     settings = {"encoding": "utf-8-sig", "newline": newline, "compression": "infer"}
     try:
         return LocalFileSystem().open(path, "rt", **settings)

@@ -10,10 +10,8 @@ from pandas.api.types import (
     is_numeric_dtype,
 )
 
-NO_NUMBERS = (
-    *("", "-", "--", ".", "?", "na", "n/a", "n.a.", "nan", "none", "null", "missing", "<na>"),
-    *("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"),  # of Excel
-)
+EXCEL_ERRORS = ("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
+MISSING = ("", "-", "--", ".", "?", "na", "n/a", "n.a.", "nan", "none", "null", "missing", "<na>")
 DIGITS = r"[\d.,' ]*,[\d.]+|\d{1,3}(?:[' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d*\.?\d+"
 # numbers as other programs write them: 1,5 or 1'234 or 5% or $5, or with the minus of Unicode
 OTHER_NUMBERS = rf"[-+\u2212]?[$€£¥]? ?(?:{DIGITS}) ?[%$€£¥]?"
@@ -44,7 +42,8 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
             )
         if texts.str.match(r"[+-]?0\d").any():
             continue
-        if len(words) < len(texts) and words.str.lower().isin(NO_NUMBERS).all() and len(words):
+        no_numbers = words.str.lower().isin([*MISSING, *EXCEL_ERRORS])
+        if 0 < len(words) < len(texts) and no_numbers.all():
             place = place_of(texts, numbers.isna())
             raise SystemExit(
                 f"{place}: {name} is {words.iloc[0]!r} among numbers. If there is no number, leave "

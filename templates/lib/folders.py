@@ -2,6 +2,7 @@
 """Folders: those of splits and of classes, and hidden ones."""
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from lib.notes import note
@@ -19,9 +20,10 @@ def is_hidden(path: Path, folder: Path) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in parts)
 
 
-def note_others(folder: Path, endings: Counter[str]) -> None:
-    """Say how many files of a folder are not read, by their endings."""
-    if endings:
+def note_others(folder: Path, paths: Iterable[Path]) -> None:
+    """Say how many of these files are not read, by their endings. Hidden ones do not count."""
+    shown = [path for path in paths if path.is_file() and not is_hidden(path, folder)]
+    if endings := Counter(path.suffix.lower() for path in shown):
         named = (f"{count} {ending or 'without an ending'}" for ending, count in endings.items())
         note(f"{folder}: ignored files: {', '.join(sorted(named))}")
 

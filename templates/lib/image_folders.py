@@ -1,7 +1,6 @@
 #: into data.py at build_datasets
 """Images of any size in a folder, and below it."""
 
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +10,8 @@ from lib.images import check_images, read_image
 from torch import Tensor
 from torch.utils.data import Dataset
 
-SUFFIXES = (
-    *(".bmp", ".gif", ".jfif", ".jpe", ".jpeg", ".jpg", ".pgm", ".png", ".ppm"),
-    *(".tif", ".tiff", ".webp"),
-)
+JPEG = (".jfif", ".jpe", ".jpeg", ".jpg")
+SUFFIXES = (*JPEG, ".bmp", ".gif", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 
 
 class ImageFiles(Dataset):
@@ -58,5 +55,5 @@ def find_images(folder: Path) -> list[Path]:
     """All images below a folder, in the order of their names. Hidden ones are left out."""
     shown = [path for path in folder.rglob("*") if not is_hidden(path, folder)]
     others = [path for path in shown if path.suffix.lower() not in SUFFIXES]
-    note_others(folder, Counter(path.suffix.lower() for path in others if path.is_file()))
+    note_others(folder, others)
     return sorted(path for path in shown if path.suffix.lower() in SUFFIXES)

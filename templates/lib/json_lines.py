@@ -17,24 +17,14 @@ def holds_objects(path: str) -> bool:
 
 
 def open_text(path: str, newline: str | None = None) -> TextIO:
-    """A text file. One that ends in .gz, .bz2, .xz or .zst is decompressed."""
+    """A text file. One that ends in .gz, .bz2, .xz or .zst is decompressed. No archive."""
+    if re.search(r"\.(zip|tar)(\.\w+)?$", path.lower()):
+        raise SystemExit(f"{path} can't be read: unpack it, and name what was in it.")
     settings = {"encoding": "utf-8-sig", "newline": newline, "compression": "infer"}
     try:
         return LocalFileSystem().open(path, "rt", **settings)
     except ValueError as error:  # the package for .zst is missing
         raise SystemExit(f"{path} can't be read: {error}: pip install zstandard") from error
-
-
-def check_archive(path: str) -> None:
-    """Raises SystemExit for an archive, which can hold several files."""
-    if re.search(r"\.(zip|tar)(\.\w+)?$", path.lower()):
-        raise SystemExit(f"{path} can't be read: unpack it, and name what was in it.")
-
-
-def open_file(path: str, newline: str | None = None) -> TextIO:
-    """A text file that is no archive."""
-    check_archive(path)
-    return open_text(path, newline)
 
 
 def read_objects(path: str) -> Iterator[tuple[str, dict]]:

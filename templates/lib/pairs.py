@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lib.chats import write_question
 from lib.conversations import SETTINGS, Messages, add_system, read_extras, read_turns
-from lib.json_lines import check_archive, read_objects
+from lib.json_lines import read_objects
 from lib.notes import note_ignored, rename_keys
 
 
@@ -105,13 +105,13 @@ def read_pairs(rows: list[tuple[str, dict]], source: str, config) -> list[Pair]:
     rows = rename_keys(rows, config.rename)
     if not rows:
         raise SystemExit(f"{source} has no pairs.")
-    both = any(row.get("prompt") is not None and row.get("question") for _, row in rows)
-    known = {"prompt", "chosen", "rejected", *SETTINGS, *(() if both else ("question",))}
+    known = {"prompt", "chosen", "rejected", *SETTINGS}
+    if not any(row.get("prompt") is not None and row.get("question") for _, row in rows):
+        known.add("question")  # a prompt by another name
     note_ignored(source, (name for _, row in rows for name in row), known)
     return [read_pair(row, place) for place, row in rows]
 
 
 def load_file(path: str, config) -> list[Pair]:
     """The pairs of a file of JSON lines, a list in JSON, or Parquet."""
-    check_archive(path)
     return read_pairs(list(read_objects(path)), path, config)

@@ -6,7 +6,7 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from lib.json_lines import open_file
+from lib.json_lines import open_text
 
 
 def holds_table(path: str) -> bool:
@@ -19,7 +19,7 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
     csv.field_size_limit(2**31 - 1)  # texts may be longer than 128 kB
     try:
         style = read_style(path)
-        with open_file(path, newline="") as file:
+        with open_text(path, newline="") as file:
             rows = csv.DictReader(file, **style)
             names = [
                 unquote(name) if "quoting" in style else name for name in rows.fieldnames or []
@@ -51,7 +51,7 @@ def read_style(path: str) -> dict:
     """How csv reads a file. If each line of a .tsv file is a row, quotation marks are text."""
     if not re.search(r"\.tsv(\.(gz|bz2|xz|zst))?$", path):
         return {"strict": True}
-    with open_file(path) as file:
+    with open_text(path) as file:
         tabs = {line.count("\t") for line in file if line.strip()}
     quoting = {"quoting": csv.QUOTE_NONE} if len(tabs) == 1 else {"strict": True}
     return {"delimiter": "\t", **quoting}

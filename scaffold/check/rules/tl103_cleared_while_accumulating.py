@@ -21,12 +21,10 @@ def find(source: Source) -> Found:
     for step in steps_of(source):
         for clear in step.calls("zero_grad") if step.loops and step.updates else ():
             first = step.backwards[0]
-            if step.condition(clear) is None and step.accumulates(clear):
+            if step.condition(clear) is not None:
+                continue
+            if step.accumulates(clear):
                 if step.accumulates(first) and clear.lineno < first.lineno:
                     yield clear
-            elif (
-                step.condition(clear) is None
-                and step.windows
-                and not any(map(step.accumulates, step.updates))
-            ):
+            elif step.windows and not any(map(step.accumulates, step.updates)):
                 yield clear

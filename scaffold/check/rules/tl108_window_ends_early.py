@@ -16,10 +16,11 @@ RIGHT = WRONG.replace("step % n", "(step + 1) % n")
 
 def find(source: Source) -> Found:
     for step in steps_of(source):
-        loops = [n for n in (step.node, *source.above(step.node)) if isinstance(n, ast.For)]
-        whole = [n for n in loops if len(list(ast.iter_child_nodes(n.iter))) == 2]  # from 0
-        targets = [loop.target for loop in whole if last(loop.iter) == "enumerate"]
-        counters = {last(target.elts[0]) for target in targets if isinstance(target, ast.Tuple)}
+        counters = set()  # from 0
+        for loop in (step.node, *source.above(step.node)):
+            match loop:
+                case ast.For(ast.Tuple([first, _]), ast.Call(ast.Name("enumerate"), [_], [])):
+                    counters.add(last(first))
         for part in step.windows:
             test = ast.unparse(source.parents[id(part)])
             if last(part.left) in counters and (test.endswith(" == 0") or test.startswith("not ")):

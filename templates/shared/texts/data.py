@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import random_split
 
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import holds_objects, open_file, read_objects
+from lib.json_lines import holds_objects, open_text, read_objects
 from lib.notes import note, note_ignored
 from lib.tables import holds_table, read_table
 
@@ -122,7 +122,7 @@ def list_files(path: str) -> list[Path]:
 def read_file(path: Path) -> Iterator[str]:
     """The text of a file, in pieces that end with a line: a tokenizer may join what is around."""
     try:
-        with open_file(str(path)) as file:
+        with open_text(str(path)) as file:
             text = file.read(PIECE)
             while more := file.read(PIECE):
                 end = text.rfind("\n") + 1 or len(text)

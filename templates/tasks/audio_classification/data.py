@@ -44,7 +44,6 @@ class Sounds(Dataset):
 #: end file
 
 import json
-from collections import Counter
 from functools import cache
 from math import pi
 from pathlib import Path
@@ -57,7 +56,7 @@ from torch.utils.data import random_split
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.cells import read_csv
 from lib.names import check_numbers, check_once, count_names
-from lib.folders import class_folders, find_split, is_hidden, note_others
+from lib.folders import class_folders, find_split, note_others
 from lib.notes import note_ignored
 from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
@@ -165,10 +164,8 @@ def read_folder(folder: Path) -> dict[str, list[Clip]]:
 def read_classes(folder: Path) -> list[Clip]:
     """The clips in the subfolders of a folder. The name of a subfolder is a class."""
     places = [place for place in class_folders(folder) if place.name not in PARTS]
-    files = [path for place in places for path in place.rglob("*") if path.is_file()]
-    others = [path for path in files if path.suffix.lower() not in SUFFIXES]
-    others = [path for path in others if not is_hidden(path, folder)]
-    note_others(folder, Counter(path.suffix.lower() for path in others))
+    files = [path for place in places for path in place.rglob("*")]
+    note_others(folder, [path for path in files if path.suffix.lower() not in SUFFIXES])
     return [read_clip(path, place.name) for place in places for path in find_sounds(place)]
 
 

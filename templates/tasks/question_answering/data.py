@@ -202,7 +202,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.access import check_hub
 from lib.hub import load_splits
-from lib.json_lines import holds_objects, open_file, parse, read_objects
+from lib.json_lines import holds_objects, open_text, parse, read_objects
 from lib.names import describe_parts
 from lib.notes import note_ignored, rename_keys
 from accelerate import PartialState
@@ -303,7 +303,7 @@ def read_articles(path: str) -> list[tuple[str, dict]]:
     """The questions of a SQuAD 1 or 2 file with their texts, and where each one is."""
     rows, place = [], path
     try:
-        with open_file(path) as file:
+        with open_text(path) as file:
             text = file.read()
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error

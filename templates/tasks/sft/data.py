@@ -160,7 +160,7 @@ from torch.utils.data import random_split
 from lib.chats import write_question
 from lib.conversations import SETTINGS, add_system, read_extras, read_turns
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import check_archive, drop_nulls, read_objects
+from lib.json_lines import drop_nulls, read_objects
 from lib.notes import note_ignored, rename_keys
 
 #: slot read_conversations when dataset=rules
@@ -203,7 +203,6 @@ def read_conversations(rows: list[tuple[str, dict]], source: str, config) -> lis
 #: slot read_rows when dataset=jsonl
 def load_file(path: str, config) -> list[Conversation]:
     """The conversations of a file of JSON lines, a list in JSON, or Parquet."""
-    check_archive(path)
     return read_conversations(list(read_objects(path)), path, config)
 
 #: slot split when dataset=jsonl

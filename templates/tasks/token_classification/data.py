@@ -97,7 +97,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.access import check_hub
 from lib.hub import load_splits
-from lib.json_lines import holds_objects, open_file, read_objects
+from lib.json_lines import holds_objects, open_text, read_objects
 from lib.names import check_names, describe_names, describe_parts
 from lib.notes import note, note_ignored
 from lib.samples import pad
@@ -207,7 +207,7 @@ def read_columns(path: str, tag_column: int) -> list[Sentence]:
     begin with # and don't end with a tag.
     """
     try:
-        with open_file(path) as file:
+        with open_text(path) as file:
             lines = file.read().split("\n")
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error

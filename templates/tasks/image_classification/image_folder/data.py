@@ -1,6 +1,5 @@
 #: when dataset=image_folder
 import json
-from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -45,15 +44,14 @@ def build_datasets(config) -> list[Dataset]:
 
 def read_folder(folder, config) -> Images:
     """The images below a folder, which must have the classes of the training data."""
-    others: Counter[str] = Counter()
+    others: list[Path] = []
 
-    def is_shown(path: str) -> bool:
-        ending = Path(path).suffix.lower()
-        if is_hidden(Path(path), folder):
+    def is_shown(name: str) -> bool:
+        path = Path(name)
+        if path.suffix.lower() not in SUFFIXES:
+            others.append(path)
             return False
-        if ending not in SUFFIXES:
-            others[ending] += 1
-        return ending in SUFFIXES
+        return not is_hidden(path, folder)
 
     try:
         transform = partial(to_square, size=config.image_size)
