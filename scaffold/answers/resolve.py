@@ -6,7 +6,7 @@ that key, or for the feature's choice.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from scaffold.answers import hardware
 from scaffold.answers.catalog import (
@@ -216,26 +216,15 @@ def implied_switches(catalog: Catalog, given: Collection[str]) -> Iterator[str]:
 
 def _check_features(catalog: Catalog, answers: Answers) -> None:
     """Raises AnswerError for a feature that the task or another feature rules out."""
-    task, has = str(answers["project.task"]), traits(catalog, answers)
+    has = traits(catalog, answers)
     for feature in active_features(catalog, answers):
         if not feature.minimal and answers[LOOP] == "minimal":
             raise AnswerError(
                 feature.switch_key,
                 f"the minimal loop does not support it: turn it off, or set {LOOP}=complete.",
             )
-        for name in sorted(set(feature.needs) - has, key=feature.needs.index):
-            needed = f"needs {catalog.traits[name].help}"
-            if name in catalog.tasks[task].can_have:
-                missing = answers_for(catalog, feature, answers)
-                settings = (f"{key}={as_typed(value)}" for key, value in missing.items())
-                raise AnswerError(
-                    feature.switch_key, f"{needed}: turn it off, or set {' and '.join(settings)}."
-                )
-            tasks = [other.name for other in catalog.tasks.values() if name in other.can_have]
-            raise AnswerError(
-                feature.switch_key,
-                f"{needed}, which {task} does not have: turn it off, or use {' or '.join(tasks)}.",
-            )
+        if set(feature.needs) - has:
+            _refuse_needs(catalog, feature, answers)
         for name in feature.requires:
             if not is_on(catalog.features[name], answers):
                 other = catalog.features[name]
@@ -255,6 +244,23 @@ def _check_features(catalog: Catalog, answers: Answers) -> None:
             monitored(catalog, feature, answers)
 
 
+def _refuse_needs(catalog: Catalog, feature: Feature, answers: Answers) -> NoReturn:
+    """Raises AnswerError for a feature that needs what the task or its choices lack."""
+    task, has = catalog.tasks[str(answers["project.task"])], traits(catalog, answers)
+    never = [name for name in feature.needs if name not in task.can_have]
+    missing = never or [name for name in feature.needs if name not in has]
+    needed = " and ".join(catalog.traits[name].help for name in missing)
+    if never:
+        tasks = [other.name for other in catalog.tasks.values() if can_fit(feature, other)]
+        reason = f"needs {needed}, which {task.name} does not have"
+        instead = f"use {' or '.join(tasks) if len(tasks) < 12 else 'another task'}"
+    else:
+        reason = f"needs {needed}"
+        settings = answers_for(catalog, feature, answers).items()
+        instead = f"set {' and '.join(f'{key}={as_typed(value)}' for key, value in settings)}"
+    raise AnswerError(feature.switch_key, f"{reason}: turn it off, or {instead}.")
+
+
 def _check_choices(catalog: Catalog, answers: Answers) -> None:
     """Raises AnswerError for a choice that the task or another choice rules out."""
     task, has = catalog.tasks[str(answers["project.task"])], traits(catalog, answers)
@@ -262,10 +268,16 @@ def _check_choices(catalog: Catalog, answers: Answers) -> None:
         if not applies(catalog, option, answers):
             continue
         choice = next(choice for choice in option.choices if choice.value == answers[option.key])
-        for trait in choice.needs:
-            if trait not in has:
-                needed = f"needs {catalog.traits[trait].help}, which {task.name} does not have"
-                raise AnswerError(option.key, f"{choice.value} {needed}.")
+        missing = [name for name in choice.needs if name not in has]
+        if missing:
+            needed = " and ".join(catalog.traits[name].help for name in missing)
+            with_these = " with these answers" if task.can_have.issuperset(missing) else ""
+            others = " or ".join(c.value for c in option.choices if set(c.needs) <= has)
+            raise AnswerError(
+                option.key,
+                f"{choice.value} needs {needed}, which {task.name} does not have{with_these}: "
+                f"use {others}.",
+            )
         _check_excludes(catalog, answers, option.key, f"{choice.value} ", choice)
 
 

@@ -3,6 +3,7 @@
 import ast
 import json
 import math
+import re
 import shlex
 import string
 import tomllib
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 from scaffold.answers.catalog import Catalog
 from scaffold.answers.check import check, find_option, parse_setting
 from scaffold.answers.manifests import load_catalog
-from scaffold.answers.resolve import Answers, resolve
+from scaffold.answers.resolve import Answers, can_fit, resolve
 from scaffold.commands.new import next_steps
 from scaffold.errors import AnswerError
 from scaffold.project.write import write_new
@@ -387,3 +388,42 @@ def test_a_shell_goes_to_a_folder_with_a_hostile_name(tmp_path: Path) -> None:
         assert result.stdout.decode() == name
         count += 1
     assert count >= 60
+
+
+def follow(catalog: Catalog, message: str, given: Answers) -> Answers | None:
+    """The answers after the advice of a refusal, or None if it gives none in names."""
+    advice = message.partition(": ")[2]
+    settings = re.findall(r"(?:set|and|on with) ([\w.]+)=([\w.-]+\w)", advice)
+    if settings:
+        return given | {key: {"true": True, "false": False}.get(v, v) for key, v in settings}
+    tasks = re.search(r"turn it off, or use (\w+)", advice)
+    if tasks and tasks[1] in catalog.tasks:
+        return given | {"project.task": tasks[1]}
+    return None
+
+
+def test_the_advice_of_a_refusal_leads_to_no_refusal_of_the_same_kind() -> None:
+    catalog = load_catalog()
+    followed = 0
+    for task in catalog.tasks.values():
+        for feature in catalog.features.values():
+            given = {"project.task": task.name, feature.switch_key: feature.example}
+            refusals: list[str] = []
+            while given is not None:
+                try:
+                    resolve(catalog, {"project.name": "example", **given})
+                    break
+                except AnswerError as error:
+                    message = str(error)
+                assert message not in refusals, "the advice leads in a circle"
+                assert (
+                    "does not have" not in message or not refusals
+                ), "another task that lacks something"
+                refusals.append(message)
+                if "another task" in message:
+                    others = [t for t in catalog.tasks.values() if can_fit(feature, t)]
+                    assert len(others) >= 12, message
+                    break
+                given = follow(catalog, message, given)
+                followed += given is not None
+    assert followed > 200

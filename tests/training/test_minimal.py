@@ -41,7 +41,7 @@ def test_it_serves_every_task_that_has_one_optimizer() -> None:
             assert on == ["agents_md"], "the others are left off without a word"
     assert refused == {
         "gan": "project.loop: minimal needs a single model with a single optimizer, "
-        "which gan does not have."
+        "which gan does not have: use complete."
     }
     assert len(catalog.tasks) > 20
 
