@@ -1,5 +1,6 @@
 """`scaffold features`: lists tasks, features, recipes and settings."""
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
@@ -151,7 +152,10 @@ def _is_of(catalog: Catalog, recipe: str, task: str | None) -> bool:
 
 def _holds(line: _Line, words: Sequence[str]) -> bool:
     text = " ".join([*line[0], *line[1:]]).lower()
-    return all(word.lower() in text for word in words)
+    # three letters are in many words: `ci` does not mean "precision"
+    starts = (r"(?<![a-z0-9])" if len(word) < 4 else "" for word in words)
+    parts = (start + re.escape(word.lower()) for start, word in zip(starts, words, strict=True))
+    return all(re.search(part, text) for part in parts)
 
 
 def _columns(columns: tuple[str, ...], text: str) -> list[str]:

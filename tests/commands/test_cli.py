@@ -669,6 +669,7 @@ def test_features_lists_what_fits(cli: Cli, catalog: Catalog) -> None:
     for name in ("own", "mnist", "unfreezing", "features.unfreezing.epochs", "own.path"):
         assert name not in of_gan
     assert listed(cli, "wandb") >= {"tracker", "features.tracker.kind"}
+    assert listed(cli, "--kind", "features", "ci") == {"ci"}, "and nothing for its precision"
     assert listed(cli, "Weights", "biases") == {"tracker", "features.tracker.enabled"}
     assert listed(cli, "--kind", "settings", "wandb") == {
         "features.tracker.also",
