@@ -13,16 +13,17 @@ const token = new URLSearchParams(location.search).get("token") ?? ""
 
 async function ask(name: string, body: object): Promise<any> {
   let response: Response
+  let result: any
   try {
     response = await fetch(`call/${name}`, {
       method: "POST",
       headers: { "Content-Type": "application/json", "X-Scaffold-Token": token },
       body: JSON.stringify(body),
     })
-  } catch {
+    result = await response.json()
+  } catch { // perhaps in the middle of its answer
     throw new Ended("`scaffold web` has ended.")
   }
-  const result = await response.json().catch(() => ({ error: "the answer is not valid" }))
   if (response.status === 403) throw new Ended(result.error)
   if (!response.ok) throw new Refused(result.error)
   return result
