@@ -52,7 +52,9 @@ def find_options(catalog: Catalog, component: Component, name: str) -> list[Opti
     own = [option for option in component.options if option.name == name]
     if isinstance(component, Shared):  # the options of the task
         own = [o for task in catalog.tasks.values() for o in task.options if o.name == name]
-    return own or [option for key, option in catalog.settings.items() if key == name]
+    if own or name not in catalog.settings:
+        return own
+    return [catalog.settings[name]]
 
 
 def fault(catalog: Catalog, component: Component, words: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ import re
 import tokenize
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from scaffold.errors import TemplateError
@@ -387,7 +387,12 @@ def parse(lines: Sequence[Line]) -> ast.Module:
     """The code of a template, with a name in place of each value of an answer."""
     text = "\n".join(line.text for line in lines)
     try:
-        return ast.parse(re.sub(r"{{.*?}}", "_", text))
+        return _parse(text)
     except SyntaxError as error:
         line = lines[min(error.lineno or 1, len(lines)) - 1]
         raise line.error(f"is not valid Python: {error.msg}") from None
+
+
+@lru_cache(maxsize=1024)  # the page renders one project after the other
+def _parse(text: str) -> ast.Module:
+    return ast.parse(re.sub(r"{{.*?}}", "_", text))
