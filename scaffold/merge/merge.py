@@ -28,6 +28,7 @@ from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
 from scaffold.merge.normalize.import_paths import follow_import_paths
 from scaffold.merge.normalize.moved_definitions import follow_definitions
 from scaffold.merge.normalize.new_files import name_new_files
+from scaffold.merge.normalize.renamed_fields import follow_fields
 from scaffold.merge.source import style
 from scaffold.merge.source.statement import PYTHON, TEXT, split
 from scaffold.merge.source.versions import Files, Generated, Versions
@@ -51,7 +52,7 @@ def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | La
     conflict. Texts are as in the files: newlines and byte order marks are kept.
     """
     given = Versions(pristine.files, ours, theirs, pristine.moved)
-    project = follow_absorbed(follow_import_paths(given))
+    project = follow_fields(follow_absorbed(follow_import_paths(given)))
     name_cause = label if callable(label) else lambda name, text: label
     merged = Merged()
     files, dropped, replaced = _sort(merged, project, given)

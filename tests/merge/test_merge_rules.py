@@ -68,6 +68,27 @@ def test_hints_that_an_update_brings_stay_where_there_were_none() -> None:
     assert "def add(a: int, b: int) -> int:" in text and "10 - 9" in text
 
 
+def test_a_setting_that_the_owner_renamed_has_that_name_in_new_code() -> None:
+    config = """
+        class Config:
+            seed: int = 0
+            limit_batches: int = 0
+    """
+    test = 'CASES = {"seed": 1}\n'
+    base = {"config.py": config, "tests/test_train.py": test}
+    ours = {**base, "config.py": config.replace("limit_batches", "most")}
+    theirs = {
+        "config.py": config,
+        "tests/test_train.py": test + 'MORE = {"limit_batches": 2, "seed": 2}\n',
+        "evaluate.py": "def evaluate(config, limit):\n    return config.limit_batches or limit\n",
+        "search.py": 'def search(config):\n    return ["--limit-batches", config.limit_batches]\n',
+    }
+    merged = project(base, ours, theirs)
+    assert '{"most": 2, "seed": 2}' in (merged.files["tests/test_train.py"] or "")
+    assert "config.most or limit" in (merged.files["evaluate.py"] or "")
+    assert "config.limit_batches" in (merged.files["search.py"] or ""), "its flag has no new name"
+
+
 def test_imports_of_whole_modules_are_followed() -> None:
     base = "from tools import log\n\nlog(1)\n"
     ours = "import tools\n\ntools.log(1)\n"

@@ -3,6 +3,7 @@
 import re
 
 CONFIG = "Config"  # the class with the settings of a generated project
+TAKE_FIELDS = {CONFIG, "replace", "run"}  # functions whose keyword arguments are its fields
 
 # decorators of PyTorch after which a function is still called as it is written
 PLAIN_DECORATORS = {"inference_mode", "no_grad"}

@@ -1,0 +1,117 @@
+"""Follows an owner who renamed settings: `max_batches` in place of `limit_batches`.
+
+The pristine and the new files then read the owner's fields: as attributes of a config, as keyword
+arguments of what takes fields, and as keys of dicts that hold nothing but settings.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from scaffold.merge.normalize.config_rows import Field, fields_of
+from scaffold.merge.source.parse import parse
+from scaffold.merge.source.statement import PYTHON, split
+from scaffold.merge.source.training import CONFIG, TAKE_FIELDS
+from scaffold.merge.source.versions import Files, Versions
+
+
+def follow_fields(project: Versions) -> Versions:
+    """The project, in which base and theirs have the owner's names of settings."""
+    known: set[str] = set()
+    renamed: dict[str, str] = {}
+    for name, text in project.base.items():
+        own = project.ours.get(project.place(name))
+        if name.endswith(".py") and f"class {CONFIG}" in text and own is not None:
+            before, now = fields_of(split(text, PYTHON)), fields_of(split(own, PYTHON))
+            new = fields_of(split(project.theirs.get(name, ""), PYTHON))
+            known |= {field.name for field in (*before, *new)}
+            renamed |= find_renamed(before, now)
+    if not renamed:
+        return project
+
+    def put_on(files: Files) -> Files:
+        return {
+            name: (
+                name_fields(text, renamed, known, is_new=name not in project.base)
+                if name.endswith(".py")
+                else text
+            )
+            for name, text in files.items()
+        }
+
+    return replace(project, base=put_on(project.base), theirs=put_on(project.theirs))
+
+
+def find_renamed(base: list[Field], ours: list[Field]) -> dict[str, str]:
+    """Fields that are gone, with those that stand in their places, of the same type and value."""
+    old, new = ({field.name for field in fields} for fields in (base, ours))
+
+    def places(fields: list[Field], both: set[str]) -> dict[tuple[str, str, str], list[str]]:
+        found: dict[tuple[str, str, str], list[str]] = {}
+        last = ""
+        for field in fields:
+            if field.name in both:
+                last = field.name
+            else:
+                found.setdefault((last, field.type, field.value), []).append(field.name)
+        return found
+
+    gone, added = places(base, old & new), places(ours, old & new)
+    pairs = ((names, added.get(place, [])) for place, names in gone.items())
+    return {one[0]: two[0] for one, two in pairs if len(one) == len(two) == 1}
+
+
+def name_fields(text: str, renamed: Mapping[str, str], known: set[str], is_new: bool) -> str:
+    """A file with the new names of fields. `known` are all fields, with their old names.
+
+    A new file that names a field in other texts, too, such as a flag of a script that it starts,
+    keeps the old name: the checks tell it.
+    """
+    if not any(name in text for name in renamed):
+        return text
+    try:
+        tree = parse(text)
+    except SyntaxError:
+        return text
+    rows = text.split("\n")
+    uses = sorted(_uses(tree, known), reverse=True)
+    keys = Counter(name for _, _, name, is_key in uses if is_key)
+    left = Counter(_texts(tree)) - keys if is_new else Counter()
+    for line, column, name, _ in uses:
+        row = rows[line - 1].encode()
+        end = column + len(name.encode())
+        if name in renamed and name not in left and row[column:end] == name.encode():
+            rows[line - 1] = (row[:column] + renamed[name].encode() + row[end:]).decode()
+    return "\n".join(rows)
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    """The texts of a file that may name a field: `"seed"`, and "seed" of `"--seed"`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from re.findall(r"^\w+$", node.value)
+            yield from (flag.replace("-", "_") for flag in re.findall(r"--([\w-]+)", node.value))
+
+
+def _uses(tree: ast.Module, known: set[str]) -> Iterator[tuple[int, int, str, bool]]:
+    """Where fields are named: line, column in bytes, name, and whether it is a key of a dict."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and _last_name(node.value).lower().endswith("config"):
+            end = node.end_col_offset or 0
+            yield node.end_lineno or node.lineno, end - len(node.attr.encode()), node.attr, False
+        elif isinstance(node, ast.Call) and _last_name(node.func) in TAKE_FIELDS:
+            for word in node.keywords:
+                if word.arg:
+                    yield word.lineno, word.col_offset, word.arg, False
+        elif isinstance(node, ast.Dict):
+            keys = [key for key in node.keys if isinstance(key, ast.Constant)]
+            if len(keys) == len(node.keys) and {key.value for key in keys} <= known:
+                for key in keys:
+                    yield key.lineno, key.col_offset + 1, str(key.value), True
+
+
+def _last_name(node: ast.expr) -> str:
+    """`config` of `self.config`; '' for what has no name."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
