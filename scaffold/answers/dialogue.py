@@ -147,6 +147,8 @@ def _confirm(interview: Interview, folder: Path) -> str:
 
 # the screen
 
+_FEW_CHOICES = 8  # that one sees at once
+
 _STYLE = questionary.Style(
     [
         ("qmark", "fg:ansicyan"),
@@ -227,7 +229,8 @@ def _notes(question: Question, error: str, can_go_back: bool) -> FormattedText:
         keys = ["Up, Down, PageUp, PageDown: move", "Space: on or off", "type: filter"]
         keys += ["Enter: done"]
     elif question.choices:
-        keys = ["Up, Down: move", "Enter: select"]
+        keys = ["Up, Down: move", *(["type: filter"] if _is_long(question) else [])]
+        keys += ["Enter: select"]
     else:
         keys = [f"Enter: {question.default}"] if question.default else []
         keys += ["Tab: complete a path"] if question.is_path else []
@@ -241,6 +244,11 @@ def _notes(question: Question, error: str, can_go_back: bool) -> FormattedText:
     width = max(_columns() - 4, 20)
     lines = [(style, line) for style, text in notes for line in textwrap.wrap(text, width)]
     return FormattedText((style, f"\n  {line}") for style, line in lines)
+
+
+def _is_long(question: Question) -> bool:
+    """Whether typing filters the choices: in a short menu, letters would only surprise."""
+    return isinstance(question.default, list) or len(question.choices) > _FEW_CHOICES
 
 
 def _add_notes(application: Application[Any], notes: FormattedText, menu: Menu | None) -> None:
@@ -279,8 +287,8 @@ def _add_keys(
 
     every = [own] if (own := application.key_bindings) else []
     every += [menu.keys()] if menu else []
-    if menu and isinstance(question.default, list):
-        every.append(menu.filter_keys())
+    if menu and _is_long(question):
+        every.append(menu.filter_keys(several=isinstance(question.default, list)))
     application.key_bindings = merge_key_bindings([*every, keys])
     application.ttimeoutlen = (
         0.1  # seconds until Escape is no longer taken for the start of another key

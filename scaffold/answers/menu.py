@@ -100,8 +100,8 @@ class Menu:
 
         return keys
 
-    def filter_keys(self) -> KeyBindings:
-        """Keys that type a filter. Enter picks the choice, even while a filter is typed."""
+    def filter_keys(self, several: bool) -> KeyBindings:
+        """Keys that type a filter. Of `several` choices, Enter takes those that are on."""
         keys = KeyBindings()
         for character in set(string.printable) - set(string.whitespace):
 
@@ -113,9 +113,11 @@ class Menu:
         def _(event: KeyPressEvent) -> None:
             self.narrow(self.filter[:-1])
 
-        @keys.add("enter", eager=True)
-        def _(event: KeyPressEvent) -> None:
-            event.app.exit(result=self.picked())
+        if several:
+
+            @keys.add("enter", eager=True)
+            def _(event: KeyPressEvent) -> None:
+                event.app.exit(result=self.picked())
 
         return keys
 

@@ -454,6 +454,19 @@ def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
     assert written(small) == written_without_asking(tmp_path / "set", *options)
 
 
+def test_typing_finds_a_task(start: Start) -> None:
+    terminal = start("--name=net", ask_task=True)
+    terminal.wait("What should the model learn?", "type: filter")
+    terminal.press("reward")
+    shown = terminal.settled("filter 'reward': 1 of ", "» reward_model")
+    assert "autoencoder" not in shown
+    terminal.press(ESCAPE, "autoencoder")
+    terminal.press("wav")
+    terminal.settled("filter 'wav': 2 of ", "» audio_classification", "speech_recognition")
+    terminal.press(DOWN + ENTER, "Which sounds?")
+    assert "type: filter" not in terminal.settled("tones"), "of three choices"
+
+
 def test_a_filter_finds_descriptions_where_no_name_and_help_has_its_text(small: Terminal) -> None:
     small.press("wrong")
     shown = small.settled("by their description")
