@@ -4,7 +4,7 @@
     python tests/new.py task NAME
     python tests/new.py dataset NAME [--task image_classification] [--like image_folder]
 
-A task begins as a copy of `own`. A dataset begins as a copy of another one of its task: its code,
+A task begins as a copy of `own`. A dataset begins as a copy of another one of its task: its lines,
 and its name in conditions that name the other one; its entry in the manifest is `like` that one.
 """
 
@@ -12,9 +12,10 @@ import argparse
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+from support.formats import add_format
 from support.paths import TEMPLATES
 
 MANIFEST = """title = "{title}"
@@ -30,22 +31,48 @@ comment = "steps between two calls"
 """
 CODE = """#: slot after_count
 if progress.step % config.{name}_every == 0:
-    log(f"step {{progress.step}} | {name}")
+    log(f"{name} | step {{progress.step}}")
+"""
+TEST = """from helpers import run
+
+#: slot tests
+def test_{name}_every_second_step(tmp_path, capsys):
+    run(tmp_path, epochs=1, max_steps=4, {name}_every=2)
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("{name}")]
+    assert lines == ["{name} | step 2", "{name} | step 4"]
 """
 
 
-def new_feature(root: Path, name: str) -> Iterator[Path]:
-    """A feature with one option and one place."""
+def new_feature(root: Path, name: str) -> Iterator[tuple[Path, str]]:
+    """A feature with one option, one place and a test: its files, and what to fill in."""
     folder = root / "features" / name
-    folder.mkdir()
     title = name.replace("_", " ").capitalize()
-    for file, text in (("feature.toml", MANIFEST), ("train.py", CODE)):
-        (folder / file).write_text(text.format(name=name, title=title), encoding="utf-8")
-        yield folder / file
+    files = {
+        "feature.toml": (MANIFEST, "title, help, needs; the setting, or none"),
+        "train.py": (CODE, "the slot, and what happens there"),
+        "tests/test_features.py": (TEST, "what a user sees of it"),
+    }
+    for file, (text, about) in files.items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(name=name, title=title), encoding="utf-8")
+        yield path, about
 
 
-def new_task(root: Path, name: str) -> Iterator[Path]:
-    """A copy of the task `own` with another name."""
+ABOUT_TASK = {
+    "task.toml": "what it is, the traits that it has, and the result that it must reach",
+    "data.py": "build_datasets",
+    "model.py": "build_model",
+    "train.py": "the loss, the evaluation, and a batch of training",
+    "predict.py": "the inputs and the outputs; only with `predicts`",
+    "app.py": "one input and what is shown of it; only with `predicts`",
+    "evaluate.py": "the evaluation once more, by sample; only with `predicts`",
+    "tests.py": "what its tests need; below test_app and test_predict only with `predicts`",
+}
+
+
+def new_task(root: Path, name: str) -> Iterator[tuple[Path, str]]:
+    """A copy of the task `own` with another name: its files, and what to fill in."""
     folder = root / "tasks" / name
     ignored = shutil.ignore_patterns("README.md", "__pycache__")
     shutil.copytree(root / "tasks" / "own", folder, ignore=ignored)
@@ -53,50 +80,8 @@ def new_task(root: Path, name: str) -> Iterator[Path]:
     title = name.replace("_", " ").capitalize()
     text = re.sub(r'^title = ".*"$', f'title = "{title}"', manifest.read_text(), flags=re.M)
     manifest.write_text(text, encoding="utf-8")
-    yield from sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def new_dataset(root: Path, name: str, task: str, like: str) -> Iterator[Path]:
-    """A copy of a choice of the option `dataset`: its code, its entry and its conditions."""
-    folder = root / "tasks" / task
-    manifest = folder / "task.toml"
-    text = manifest.read_text(encoding="utf-8")
-    entries = re.findall(r"\[\[options\.dataset\.choices\]\]\n(?:(?!\[).*\n)*", text)
-    entry = next((entry for entry in entries if f'value = "{like}"\n' in entry), None)
-    if entry is None:
-        raise SystemExit(f"{manifest} has no dataset {like!r}.")
-    if f'value = "{name}"\n' in text:
-        raise SystemExit(f"{manifest} already has a dataset {name!r}.")
-    if not (folder / like / "data.py").is_file():
-        raise SystemExit(f"{like} has no data.py of its own: begin as another one, with --like.")
-    own = "".join(row for row in entry.splitlines(True) if row.startswith(("[[", "help = ")))
-    own = own.replace("help = ", f'value = "{name}"\nlike = "{like}"\nhelp = ')
-    text = text.replace(entries[-1], f"{entries[-1].rstrip()}\n\n{own}\n")
-    text = re.sub(rf'(?m)^(when = .*\bdataset = \[[^]]*"{like}")', rf'\1, "{name}"', text)
-    manifest.write_text(text, encoding="utf-8")
-    yield manifest
-    (folder / name).mkdir()
-    code = (folder / like / "data.py").read_text(encoding="utf-8")
-    target = folder / name / "data.py"
-    target.write_text(re.sub(rf"\bdataset={like}\b", f"dataset={name}", code), encoding="utf-8")
-    yield target
-    yield from _extend(folder, rf"\bdataset=(?:\w+\|)*{like}", name, {folder / name, folder / like})
-    yield from _extend(root / "shared", rf"\bdataset=(?:\w+\|)*{like}", name)
-    for kind in ("base", "features", "hardware"):
-        yield from _extend(root / kind, rf"\b{task}\.dataset=(?:\w+\|)*{like}", name)
-
-
-def _extend(
-    folder: Path, pattern: str, name: str, without: Collection[Path] = ()
-) -> Iterator[Path]:
-    """Add a value to conditions. Returns the templates that change."""
-    named = re.compile(rf"(?m)^( *#: .*{pattern})(?=[| \n])")
-    for path in sorted(folder.rglob("*.py")):
-        before = path.read_text(encoding="utf-8")
-        after = named.sub(rf"\1|{name}", before)
-        if after != before and path.parent not in without:
-            path.write_text(after, encoding="utf-8")
-            yield path
+    for file, about in ABOUT_TASK.items():
+        yield folder / file, about
 
 
 def main(arguments: list[str]) -> None:
@@ -112,15 +97,12 @@ def main(arguments: list[str]) -> None:
     if given.kind != "dataset" and (given.templates / f"{given.kind}s" / given.name).exists():
         raise SystemExit(f"there is a {given.kind} {given.name!r} already.")
     if given.kind == "dataset":
-        written = list(new_dataset(given.templates, given.name, given.task, given.like))
+        print(add_format(given.templates, given.name, given.task, given.like))
     else:
         write = {"task": new_task, "feature": new_feature}[given.kind]
-        written = list(write(given.templates, given.name))
-    for path in written:
-        print(path.relative_to(given.templates.parent))
-    if given.kind == "dataset":
-        print("\nEdit the first two. In the others, a condition names the format: where it differs")
-        print("from the other one, as in its tests, take the name out, and write its own lines.")
+        print("Fill in:")
+        for path, about in write(given.templates, given.name):
+            print(f"  {path.relative_to(given.templates.parent).as_posix()}: {about}")
     setting = {
         "task": f"--task {given.name}",
         "feature": f"--set features.{given.name}=true",

@@ -69,7 +69,7 @@ class Option:
     below: float | None = None
     pattern: str = ""
     allowed: str = ""  # the pattern in words
-    # rows, tables, chats, answers, sentences, questions, texts, images or classes of them; or hub
+    # a kind of data, as READERS in data.py has them, or hub
     path: str = ""
     # of these rows: a column of classes, of lists of them or of numbers, or several columns
     column: str = ""

@@ -156,6 +156,11 @@ def _look_at_file(place: Place) -> Finding | None:
     return None
 
 
+def _look_at_any(place: Place) -> Finding:
+    """A file that only training reads."""
+    return _look_at_file(place) or Finding(place.name, ("a file, which is read in training",))
+
+
 def _look_at_table(place: Place, separator: str = ",") -> Finding:
     """Rows with named columns."""
     if unread := _look_at_file(place):
@@ -590,6 +595,7 @@ READERS: Mapping[str, Callable[[Place], Finding]] = {
     "images": lambda place: _look_at_files("images", place.name, place.path, place.is_split),
     "classes": lambda place: _look_at_files("classes", place.name, place.path, place.is_split),
     "sounds": _look_at_sounds,
+    "file": _look_at_any,
 }
 KINDS = (*READERS, HUB)  # of paths
 COLUMNS = ("classes", "lists", "numbers", "several", "names")  # what a column of rows may hold

@@ -62,7 +62,8 @@ def is_done(
     """Whether something fills the slot of a file in projects of a task."""
     lacks = catalog.traits.keys() - task.can_have
     return any(
-        _does(duty, part) and can_be(task, lacks, component, part.directive.condition)
+        _does(duty, part)
+        and can_be(task, lacks, component, (*template.condition, *part.directive.condition))
         for component, template in rows
         for part in template.parts
     )

@@ -10,7 +10,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.render.check import check_templates
 from scaffold.render.pages import write_page
 from scaffold.render.project import render_project
-from support.files import replace_in, write_files
+from support.files import write_files
 from support.paths import TEMPLATES
 from support.training import run_python
 
@@ -45,20 +45,35 @@ def trained(files: dict[str, str], folder: Path) -> str:
 
 
 @pytest.mark.train
-def test_a_feature_is_two_files(templates: Path, tmp_path: Path) -> None:
-    assert write(["feature", "shout"], templates) == [
+def test_a_feature_is_two_files_and_a_test(
+    templates: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = write(["feature", "shout"], templates)
+    assert written == [
         "features/shout/feature.toml",
+        "features/shout/tests/test_features.py",
         "features/shout/train.py",
     ]
-    replace_in(templates / "features/shout/feature.toml", "default = 10", "default = 1")
-    assert "step 2 | shout" in trained(render(templates, features__shout__enabled=True), tmp_path)
+    printed = capsys.readouterr().out
+    assert all(f"templates/{path}: " in printed for path in written)
+    files = render(templates, features__shout__enabled=True)
     assert "shout" not in render(templates)["train.py"]
+    write_files(tmp_path, files)
+    result = run_python(tmp_path, ["-m", "pytest", "-q", "tests/test_features.py", "-k", "shout"])
+    assert "1 passed" in result.stdout, result.stdout
+    (tmp_path / "train.py").write_text(files["train.py"].replace("every == 0", "every == 1"))
+    result = run_python(tmp_path, ["-m", "pytest", "-q", "tests/test_features.py", "-k", "shout"])
+    assert "1 failed" in result.stdout, result.stdout
 
 
 @pytest.mark.train
-def test_a_task_is_one_folder(templates: Path, tmp_path: Path) -> None:
+def test_a_task_is_one_folder(
+    templates: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     changed = write(["task", "mine"], templates)
     assert all(path.startswith("tasks/mine/") for path in changed)
+    printed = capsys.readouterr().out
+    assert all(f"templates/{path}: " in printed for path in changed)
     assert 5 <= len(changed) <= 12
     files = render(templates, project__task="mine")
     assert "done | test_loss" in trained(files, tmp_path)
@@ -88,26 +103,51 @@ def test_another_task_or_feature_changes_few_pages(templates: Path) -> None:
 
 
 @pytest.mark.train
-def test_an_image_format_is_one_file_and_one_entry(templates: Path, tmp_path: Path) -> None:
+def test_an_image_format_is_one_folder_and_one_entry(templates: Path, tmp_path: Path) -> None:
     """What else changes are conditions, which the script extends."""
     before = {path: path.read_text().splitlines() for path in templates.rglob("*.py")}
     changed = write(["dataset", "arrays"], templates)
-    entry, code = (
-        "tasks/image_classification/task.toml",
-        "tasks/image_classification/arrays/data.py",
-    )
-    assert {entry, code} <= set(changed)
-    for path in set(changed) - {entry, code}:
+    folder = "tasks/image_classification"
+    own = {f"{folder}/arrays/{name}" for name in ("data.py", "evaluate.py", "tests.py")}
+    assert {f"{folder}/task.toml", *own} <= set(changed)
+    for path in set(changed) - {f"{folder}/task.toml", *own}:
         rows = (templates / path).read_text().splitlines()
         pairs = list(zip(before[templates / path], rows, strict=True))
         assert all(old == new or new.lstrip().startswith("#: ") for old, new in pairs), path
+        several = [new for old, new in pairs if old != new]
+        assert several and all("image_folder|arrays|" in row for row in several), path
     make_images(tmp_path / "images")
     chosen = {"image_classification__dataset": "arrays", "image_classification__image_size": 16}
     files = render(templates, **chosen, image_classification__path=str(tmp_path / "images"))
     like = {**chosen, "image_classification__dataset": "image_folder"}
     path = str(tmp_path / "images")
-    assert files["data.py"] == render(templates, **like, image_classification__path=path)["data.py"]
+    expected = render(templates, **like, image_classification__path=path)
+    for name in ("data.py", "model.py", "predict.py", "tests/test_features.py"):
+        assert files[name] == expected[name], name
     assert "done | test_loss" in trained(files, tmp_path / "project")
+
+
+@pytest.mark.parametrize(
+    ("task", "like"), [("tabular_classification", "csv"), ("object_detection", "coco")]
+)
+def test_a_format_brings_its_lines_from_where_tasks_share_them(
+    task: str, like: str, templates: Path
+) -> None:
+    """Also those in other files; the other task that shares them has none of it."""
+    others = render(templates, project__task="tabular_regression")
+    write(["dataset", "mine", "--task", task, "--like", like], templates)
+    chosen = {
+        "project__task": task,
+        f"{task}__dataset": "mine",
+        "features__evaluate__enabled": True,
+    }
+    mine = render(templates, **chosen)
+    expected = render(templates, **{**chosen, f"{task}__dataset": like})
+    code = {name for name in expected if name.endswith(".py")}
+    assert code == {name for name in mine if name.endswith(".py")}
+    for name in code:  # their order may be another one
+        assert sorted(mine[name].splitlines()) == sorted(expected[name].splitlines()), name
+    assert render(templates, project__task="tabular_regression") == others
 
 
 def make_images(folder: Path) -> None:
@@ -124,10 +164,14 @@ def test_a_format_says_which_files_to_edit(
 ) -> None:
     changed = write(["dataset", "arrays"], templates)
     printed = capsys.readouterr().out
+    edit, rest = printed.split("These hold what several formats share")
+    folder = "image_classification"
+    named = [path for path in changed if path in edit]
+    assert named == [path for path in changed if "/arrays/" in path or path.endswith("task.toml")]
     assert all(path in printed for path in changed)
-    first, second = printed.splitlines()[:2]
-    assert first.endswith("image_classification/task.toml") and second.endswith("arrays/data.py")
-    assert "Edit the first two." in printed
+    assert f"tasks/{folder}/arrays/data.py: build_datasets" in edit
+    assert "the settings path, val_share, test_share, image_size" in edit
+    assert "lib.images.read_image(path, transform): An image" in rest
     manifest = (templates / "tasks/image_classification/task.toml").read_text()
     assert 'like = "image_folder"\nhelp' in manifest
     assert 'per class"\n\n[options' in manifest
@@ -139,8 +183,9 @@ def test_a_format_says_which_files_to_edit(
         (["feature", "ema"], "there is a feature 'ema' already"),
         (["task", "My-Task"], "use lower case letters"),
         (["dataset", "digits"], "already has a dataset 'digits'"),
-        (["dataset", "arrays", "--like", "nothing"], "has no dataset 'nothing'"),
-        (["dataset", "arrays", "--like", "digits"], "digits has no data.py of its own"),
+        (["dataset", "arrays", "--like", "nothing"], "has no dataset 'nothing': --like is one of"),
+        (["dataset", "arrays", "--task", "own"], "has no dataset 'image_folder': .* none"),
+        (["dataset", "arrays", "--task", "ohne"], "there is no task 'ohne'; there are: audio"),
     ],
 )
 def test_what_can_not_be_made_is_said(arguments: list[str], message: str, templates: Path) -> None:

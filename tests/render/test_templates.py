@@ -256,9 +256,9 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
     "unknown kind of path": (
         {
             "feature.toml": MANIFEST
-            + OPTION.replace('"int"\ndefault = 3', '"str"\npath = "file"\ndefault = ""')
+            + OPTION.replace('"int"\ndefault = 3', '"str"\npath = "folder"\ndefault = ""')
         },
-        *("feature.toml", 7, "path can't be 'file': it is one of rows, tables"),
+        *("feature.toml", 7, "path can't be 'folder': it is one of rows, tables"),
     ),
     "choice that is no option": (
         {"feature.toml": MANIFEST + 'choice = "kind"\n'},
