@@ -13,7 +13,7 @@ from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Component, Task
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import fault
-from scaffold.render.duties import Templates, can_be, check_duties
+from scaffold.render.duties import Templates, can_be, check_duties, check_files
 from scaffold.render.format import Remember
 from scaffold.render.imports import bound_names, used_imports
 from scaffold.render.library import Library, find_definitions
@@ -75,6 +75,7 @@ def check_templates(catalog: Catalog) -> None:
                 _check_library(library.folder, template)
     _check_tasks(catalog, found)
     check_duties(catalog, found)
+    check_files(catalog, found)
 
 
 def read_all(catalog: Catalog) -> Templates:

@@ -4,17 +4,18 @@ A file with `...  #: slot NAME` is no Python until something fills the slot. Whe
 component nor what tasks share does, each task has to that goes with the component.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scaffold.answers.catalog import Catalog, Component, Feature, Task
-from scaffold.answers.resolve import can_fit
+from scaffold.answers.resolve import can_fit, required
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import Words, read_condition
 from scaffold.render.places import Line, Part, read_directive
 from scaffold.render.templates import Template
 
-Templates = Mapping[str, list[tuple[Component, Template]]]
+Rows = Sequence[tuple[Component, Template]]
+Templates = Mapping[str, Rows]
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,7 @@ class Duty:
 
     def binds(self, catalog: Catalog, task: Task) -> bool:
         """Whether projects of the task can have the file."""
-        if isinstance(self.owner, Feature) and not can_fit(self.owner, task):
-            return False
-        return can_be(task, catalog.traits.keys() - task.can_have, self.owner, self.condition)
+        return _can_have(catalog, task, self.owner, self.condition)
 
 
 def find_duties(found: Templates) -> Iterator[Duty]:
@@ -99,6 +98,51 @@ def check_duties(catalog: Catalog, found: Templates) -> None:
                     f"{duty.owner.name} needs the slot {duty.slot!r} of {duty.target} from the "
                     f"task: fill it in {task.name}/{duty.target}{hint}",
                 )
+
+
+def check_files(catalog: Catalog, found: Templates) -> None:
+    """Raises TemplateError for lines of a task for files that none of its projects can have."""
+    for task in catalog.tasks.values():
+        lost = [
+            (target, template, owners)
+            for target, rows in found.items()
+            for component, template in rows
+            if component is task and (owners := _owners(rows)) and template.parts
+            if not any(_can_have(catalog, task, owner, one.condition) for owner, one in owners)
+        ]
+        if lost:
+            needs = {
+                name
+                for *_, owners in lost
+                for owner, _ in owners
+                for name in _needs(catalog, owner)
+            }
+            missing = " and ".join(repr(name) for name in sorted(needs - task.can_have))
+            files = ", ".join(f"{target} ({t.path.name}:{t.number})" for target, t, _ in lost)
+            hint = f", or add {missing} to `has`" if missing else ""
+            raise TemplateError(
+                lost[0][1].path,
+                lost[0][1].number,
+                f"projects of {task.name} can't have {files}: remove the lines for them{hint}",
+            )
+
+
+def _owners(rows: Rows) -> list[tuple[Component, Template]]:
+    """What brings a file as a whole."""
+    return [(owner, template) for owner, template in rows if template.whole is not None]
+
+
+def _needs(catalog: Catalog, owner: Component) -> set[str]:
+    """The traits that a task must have for it."""
+    parts = [owner, *required(catalog, owner)] if isinstance(owner, Feature) else []
+    return {name for part in parts for name in part.needs}
+
+
+def _can_have(catalog: Catalog, task: Task, owner: Component, condition: Words) -> bool:
+    """Whether projects of a task can have a file that something brings."""
+    parts = [owner, *required(catalog, owner)] if isinstance(owner, Feature) else []
+    fits = all(can_fit(part, task) for part in parts)
+    return fits and can_be(task, catalog.traits.keys() - task.can_have, owner, condition)
 
 
 def tell_duties(catalog: Catalog, found: Templates) -> dict[tuple[str, str], list[str]]:

@@ -393,6 +393,26 @@ def test_a_task_without_a_model_is_named(templates: Path) -> None:
     assert_fault(templates, "tasks/own/task.toml", 1, "the task has no model.py")
 
 
+def test_a_task_without_the_lines_that_a_feature_needs_is_named(templates: Path) -> None:
+    """Those that others share do not count where their condition, of the whole file, is another."""
+    (templates / "tasks/own/predict.py").unlink()
+    message = (
+        "predict needs the slot 'batches' of predict.py from the task: fill it in own/predict.py"
+    )
+    assert_fault(templates, "tasks/own/task.toml", 1, message)
+
+
+def test_lines_for_files_that_a_task_can_not_have_are_named(templates: Path) -> None:
+    edit(templates / "tasks/own/task.toml", ', "predicts"', "")
+    message = "projects of own can't have evaluate.py (evaluate.py:1), predict.py (predict.py:1), "
+    assert_fault(templates, "tasks/own/evaluate.py", 1, message)
+    with pytest.raises(TemplateError, match="or add 'predicts' to `has`"):
+        render_from(templates)
+    for name in ("app.py", "evaluate.py", "predict.py", "tests.py"):
+        (templates / "tasks/own" / name).unlink()
+    assert "train.py" in render_from(templates)
+
+
 def line_of(path: Path, text: str) -> int:
     lines = path.read_text(encoding="utf-8").splitlines()
     return next(number for number, line in enumerate(lines, start=1) if text in line)

@@ -31,7 +31,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 #: slot loss_function
 
 
-...  #: slot evaluate_function
+#: slot evaluate_function
 
 
 def main(config: Config) -> None:

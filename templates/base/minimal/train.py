@@ -36,7 +36,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 #: slot loss_function
 
 
-...  #: slot evaluate_function
+#: slot evaluate_function
 
 
 def format_metrics(metrics: dict[str, float]) -> str:
