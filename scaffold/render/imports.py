@@ -79,27 +79,31 @@ def merge_imports(blocks: Iterable[Sequence[Line]], local: Collection[str]) -> l
                     target = names.setdefault((node.module or "", own), {})
                     target.setdefault(_with_alias(alias), origin)
     statements = [
-        (_section(text, local), 0, (_natural(text), _by_type("")), f"import {text}", origin)
+        (_section(text, local), 0, (_natural(text), _by_type("")), [_row(f"import {text}", origin)])
         for text, origin in modules.items()
     ]
     for (module, _), members in names.items():
         ordered = sorted(members, key=_by_type)
-        listed = ", ".join(ordered)
         origin = next(iter(members.values()))
-        text = f"from {module} import {listed}"
-        if len(text) > LINE_LENGTH:
-            rows = "".join(f"    {member},\n" for member in listed.split(", "))
-            text = f"from {module} import (\n{rows})"
+        head = f"from {module} import "
+        rows = [_row(head + ", ".join(ordered), origin)]
+        if len(rows[0].text) > LINE_LENGTH:  # each name comes from where it is imported
+            below = [_row(f"    {name},", members[name]) for name in ordered]
+            rows = [_row(f"{head}(", origin), *below, _row(")", origin)]
         place = (_natural(module), _by_type(ordered[0]))
-        statements.append((_section(module, local), 1, place, text, origin))
+        statements.append((_section(module, local), 1, place, rows))
     out: list[Line] = []
     section = None
-    for number, _, _, text, origin in sorted(statements, key=lambda row: row[:3]):
+    for number, _, _, rows in sorted(statements, key=lambda row: row[:3]):
         if section not in (None, number):
-            out.append(Line("", origin.path, origin.number))
+            out.append(_row("", rows[0]))
         section = number
-        out += [Line(row, origin.path, origin.number) for row in text.splitlines()]
+        out += rows
     return out
+
+
+def _row(text: str, origin: Line) -> Line:
+    return Line(text, origin.path, origin.number)
 
 
 def _with_alias(alias: ast.alias) -> str:

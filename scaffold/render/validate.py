@@ -12,6 +12,9 @@ _DEFINED = re.compile(
     r"^(?:(?:async )?def |class )(\w+)|^ *([\w, ]+)(?::[^=\n]+)? =|^ *(?:from .*)?import (.*)", re.M
 )
 
+# names from a module, in one line or in brackets
+_IMPORTED = re.compile(r"^ *from (\w+) import (\([^)]*|[^(#\n]+)", re.M)
+
 
 def check_names(name: str, text: str, origins: Sequence[Line]) -> ast.Module:
     """What the code says.
@@ -46,16 +49,14 @@ def check_imports(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]
     }
     for name in defined:
         folder = name.rpartition("/")[0]
-        for number, row in enumerate(files[name].splitlines(), start=1):
-            found = re.match(r" *from (\w+) import ([^(#]+)", row)
-            if found is None:
-                continue
+        for found in _IMPORTED.finditer(files[name]):
             module = f"{found[1]}.py"
             home = f"{folder}/{module}" if f"{folder}/{module}" in defined else module
-            for wanted in re.findall(r"(\w+)(?: as \w+)?", found[2]):
-                if home in defined and wanted not in defined[home]:
-                    message = f"in the generated {name}: {home} has no {wanted!r}"
-                    raise origins[name][number - 1].error(message)
+            for wanted in re.finditer(r"(\w+)(?: as \w+)?", found[2]):
+                if home in defined and wanted[1] not in defined[home]:
+                    number = files[name].count("\n", 0, found.start(2) + wanted.start())
+                    message = f"in the generated {name}: {home} has no {wanted[1]!r}"
+                    raise origins[name][number].error(message)
 
 
 def check_config(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]) -> None:

@@ -706,6 +706,21 @@ def test_an_import_keeps_its_origin(tmp_path: Path) -> None:
     ]
 
 
+def test_a_name_in_a_long_import_keeps_its_origin(tmp_path: Path) -> None:
+    names = [f"a_name_that_is_long_{letter}" for letter in "abcd"]
+    own = Line(f"from metrics import {', '.join(names)}", tmp_path / "a.py", 4)
+    more = Line("from metrics import a_name_of_another", tmp_path / "b.py", 2)
+    found = [
+        (line.text, line.path.name, line.number) for line in merge_imports([[own], [more]], ())
+    ]
+    assert found == [
+        ("from metrics import (", "a.py", 4),
+        ("    a_name_of_another,", "b.py", 2),
+        *((f"    {name},", "a.py", 4) for name in names),
+        (")", "a.py", 4),
+    ]
+
+
 def test_template_errors_are_for_people() -> None:
     error = TemplateError(Path("a/b.py"), 3, "is wrong")
     assert isinstance(error, ScaffoldError) and str(error) == "a/b.py:3: is wrong"
