@@ -169,9 +169,11 @@ def test_a_format_says_which_files_to_edit(
     named = [path for path in changed if path in edit]
     assert named == [path for path in changed if "/arrays/" in path or path.endswith("task.toml")]
     assert all(path in printed for path in changed)
-    assert f"tasks/{folder}/arrays/data.py: build_datasets" in edit
-    assert "the settings path, val_share, test_share, image_size" in edit
+    assert f"{folder}/arrays/data.py: slot build_datasets (Images, build_datasets, read_" in edit
+    assert f"{folder}/arrays/evaluate.py: replace paths\n" in edit
+    assert "its settings: path, val_share, test_share, image_size" in edit
     assert "lib.images.read_image(path, transform): An image" in rest
+    assert "lib.coco." not in rest, "other tasks use it"
     manifest = (templates / "tasks/image_classification/task.toml").read_text()
     assert 'like = "image_folder"\nhelp' in manifest
     assert 'per class"\n\n[options' in manifest

@@ -43,10 +43,9 @@ class Format:
             )
         _extend_manifest(self.task.manifest, self.name, self.like)
         yield self.task.manifest
-        folder = self.task.folder / self.name
-        folder.mkdir()
+        (self.task.folder / self.name).mkdir()
         for target in sorted(self.copied, key=lambda target: (target != "data.py", target)):
-            path = folder / ("tests.py" if target.startswith("tests/") else target)
+            path = self.path_of(target)
             text = path.read_text(encoding="utf-8") if path.exists() else ""
             path.write_text(self._copy(target, text), encoding="utf-8")
             if not text:
@@ -58,6 +57,11 @@ class Format:
             path.write_text("".join(rows), encoding="utf-8")
             yield path
 
+    def path_of(self, target: str) -> Path:
+        """Where lines for a file of the project stand."""
+        name = "tests.py" if target.startswith("tests/") else target
+        return self.task.folder / self.name / name
+
     @property
     def _pattern(self) -> re.Pattern[str]:
         return re.compile(rf"\bdataset=(?:\w+\|)*{self.like}\b")
@@ -65,8 +69,8 @@ class Format:
     def _find(self) -> None:
         for target, rows in read_all(self.catalog).items():
             for component, template in rows:
-                if target == "data.py" and can_be(self.task, (), component, template.condition):
-                    self.library |= set(_library_names(template.imports))
+                if target == "data.py" and isinstance(component, Task | Shared):
+                    self._note_library(component, template)
                 if not self._can_be(component, template.condition):
                     continue
                 for line in template.whole or ():
@@ -87,6 +91,17 @@ class Format:
         for line in (part.directive.line, *part.lines):
             self._note(component, line)
         self._note_heads(component, template)
+
+    def _note_library(self, component: Component, template: Template) -> None:
+        """Note what a template of data.py takes from the library, for any format of the task."""
+        lacks = self.catalog.traits.keys() - self.task.can_have
+        if not can_be(self.task, lacks, component, template.condition):
+            return
+        names = find_names(template.whole or ())
+        for part in template.parts:
+            if can_be(self.task, lacks, component, part.directive.condition):
+                names |= part.names
+        self.library |= set(_library_names(used_imports(template.imports, names)))
 
     def _note_heads(self, component: Component, template: Template) -> None:
         """The same for the conditions of a whole template."""
@@ -202,19 +217,25 @@ def _advice(new: Format, written: Iterable[Path]) -> Iterator[str]:
     folder = new.catalog.root.parent
     mine = [path for path in written if path not in new.named or path == new.task.manifest]
     yield f"Edit these, which begin as those of {new.like}:"
-    notes = {
-        "task.toml": f"its entry: help, subject, dependencies; the settings {', '.join(settings)}",
-        "data.py": "build_datasets and the functions that other files import",
-        "tests.py": "its tests",
-    }
+    entry = f"its entry: help, subject, dependencies; its settings: {', '.join(settings)}"
+    notes = {new.task.manifest: entry}
+    for target, parts in new.copied.items():
+        notes[new.path_of(target)] = ", ".join(_tell(part) for _, part in parts)
     for path in mine:
-        place = path.relative_to(folder).as_posix()
-        yield f"  {place}: {notes.get(path.name, f'what goes into {path.name}')}"
+        yield f"  {path.relative_to(folder).as_posix()}: {notes[path]}"
     yield f"These hold what several formats share, and now name {new.name}, too:"
     yield from (f"  {path.relative_to(folder).as_posix()}" for path in sorted(new.named))
     yield "From the library, the formats of this task use, as in `from lib.splits import ...`:"
     for module, name in sorted(new.library):
         yield from _describe(new.catalog.root / "lib", module, name)
+
+
+def _tell(part: Part) -> str:
+    """A place, and what its lines define."""
+    found = [re.match(r"(?:def|class) (\w+)", line.text) for line in part.lines]
+    names = ", ".join(match[1] for match in found if match)
+    place = f"{part.directive.word} {part.directive.name}"
+    return f"{place} ({names})" if names else place
 
 
 def _library_names(imports: Iterable[Line]) -> Iterator[tuple[str, str]]:
