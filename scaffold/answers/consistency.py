@@ -13,9 +13,11 @@ from scaffold.answers.catalog import (
     Value,
     line_of,
 )
+from scaffold.answers.check import check
 from scaffold.answers.data import COLUMNS, KINDS
-from scaffold.errors import TemplateError
+from scaffold.errors import AnswerError, TemplateError
 
+SETS = ("train", "val", "test")  # that a metric is of, as `val_accuracy`
 Fault = tuple[str, str]  # a text on the line that is wrong, and the message
 
 
@@ -31,11 +33,11 @@ def _faults(catalog: Catalog, component: Component) -> Iterator[Fault]:
         yield from _option_faults(catalog, option)
     if isinstance(component, Feature):
         yield from _settings(catalog, component.excludes, "excludes")
-        yield from _keys(catalog, component.defaults, "defaults")
+        yield from _defaults(catalog, component.defaults, "defaults")
     if isinstance(component, Task):
-        yield from _keys(catalog, component.defaults, "defaults")
+        yield from _defaults(catalog, component.defaults, "defaults")
         for choice, defaults in component.defaults_with.items():
-            yield from _keys(catalog, defaults, "defaults_with")
+            yield from _defaults(catalog, defaults, "defaults_with")
             key = choice.partition("=")[0]
             if "=" in choice:
                 yield from _keys(catalog, [key], "defaults_with")
@@ -63,7 +65,7 @@ def _option_faults(catalog: Catalog, option: Option) -> Iterator[Fault]:
 
 def _choice_faults(catalog: Catalog, choice: Choice, place: str) -> Iterator[Fault]:
     yield from _settings(catalog, choice.excludes, f"{place}: excludes")
-    yield from _keys(catalog, choice.defaults, f"{place}: defaults")
+    yield from _defaults(catalog, choice.defaults, f"{place}: defaults")
     yield from _keys(catalog, choice.factors, f"{place}: factors")
     for name in sorted({*choice.needs, *choice.has, *choice.lacks} - catalog.traits.keys()):
         yield f'"{name}"', f"{place}: there is no trait {name!r}"
@@ -73,6 +75,17 @@ def _keys(catalog: Catalog, keys: Iterable[str], place: str) -> Iterator[Fault]:
     for key in keys:
         if key not in catalog.settings:
             yield key, f"{place}: there is no setting {key!r}"
+
+
+def _defaults(catalog: Catalog, values: Mapping[str, Value], place: str) -> Iterator[Fault]:
+    """Settings that do not exist, and values that these can't have."""
+    yield from _keys(catalog, values, place)
+    for key, value in values.items():
+        if key in catalog.settings:
+            try:
+                check(catalog.settings[key], value)
+            except AnswerError as error:
+                yield key, f"{place}: {error}"
 
 
 def _settings(
@@ -98,5 +111,9 @@ def _metric_faults(task: Task) -> Iterator[Fault]:
         named = [row[key] for key in ("metric",) if key in row]
         named += [row["goal"]["metric"]] if "goal" in row else []
         for name in named:
-            if name.partition("_")[2] not in names:
+            part, _, measure = name.partition("_")
+            if measure not in names:
                 yield f'"{name}"', f"{name!r} is not measured: {', '.join(sorted(names))} are"
+            elif part not in SETS:
+                message = f"{name!r} is of no set: it begins with one of {', '.join(SETS)}"
+                yield f'"{name}"', message

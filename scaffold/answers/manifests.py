@@ -198,6 +198,7 @@ _TUPLES = (
     *("dependencies", "metrics", "has", "needs", "on", "after", "requires", "conflicts"),
     "sets",
 )
+_LISTS = {"dependencies", "needs", "has", "lacks"}  # of a choice
 _TUPLES_BY_NAME = ("dependencies_for", "excludes")
 
 
@@ -230,6 +231,9 @@ def _read(
         given["reasons"] = _reasons(data)
     if kind is Task:
         given["values"] = {**data, **data.get("words", {})}
+    for row in sorted(data.keys() & known & {*_TUPLES}):
+        if not isinstance(data[row], list):
+            raise TemplateError(manifest, line_of(manifest, f"{row} ="), f"{row!r} is a list")
     read_options = _Options(manifest, kind, tuple(tasks), usual or {})
     given |= {field: _value(field, data[field], read_options) for field in known & data.keys()}
     return kind(**given)
@@ -285,10 +289,14 @@ class _Options:
             line = line_of(self.manifest, f"[options.{name}]")
             return TemplateError(self.manifest, line, f"option {name!r}: {message}")
 
+        if nameless := [choice for choice in row.get("choices", ()) if "value" not in choice]:
+            raise fault(f"a choice has no value: {nameless[0]}")
         row = _with_usual(self.usual.get(name, {}), row)
         self._check(row, fault)
         _fill_in(row)
-        choices = tuple(_choice(choice) for choice in _like_others(row.pop("choices", ()), fault))
+        choices = tuple(
+            _choice(choice, fault) for choice in _like_others(row.pop("choices", ()), fault)
+        )
         if name == "task" and self.tasks:
             choices = tuple(Choice(task.name, task.help) for task in self.tasks)
         if row["type"] == "choice" and row["default"] not in [choice.value for choice in choices]:
@@ -316,6 +324,13 @@ class _Options:
         for needed in ("default", "comment"):
             if needed not in row:
                 raise fault(f"the field {needed!r} is missing")
+        for key, values in row.get("when", {}).items():
+            if not isinstance(values, list) and [*values] != ["above"]:
+                raise fault(f"when {key}: use a list of values, or a table with above")
+        for choice in row.get("choices", ()):
+            for one in sorted(_LISTS & choice.keys()):
+                if not isinstance(choice[one], list):
+                    raise fault(f"choice {choice['value']!r}: {one!r} is a list")
 
 
 _OPTION_FIELDS = {one.name for one in fields(Option)} | {"table", "field"}
@@ -365,7 +380,9 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
     return {**below, **above, **tables}
 
 
-def _choice(row: dict[str, Any]) -> Choice:
+def _choice(row: dict[str, Any], fault: Callable[[str], TemplateError]) -> Choice:
+    if "help" not in row:
+        raise fault(f"choice {row['value']!r}: the field 'help' is missing")
     return Choice(
         value=row.pop("value"),
         help=row.pop("help"),

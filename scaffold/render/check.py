@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Component, Task
+from scaffold.answers.catalog import Catalog, Component, Task, line_of
+from scaffold.answers.manifests import TASK_EXTRAS, TASK_VALUES
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import fault
 from scaffold.render.duties import Templates, can_be, check_duties, check_files
@@ -73,6 +74,7 @@ def check_templates(catalog: Catalog) -> None:
                 _check_parts(template, places)
                 _check_imports(template, needed if template.parts else every)
                 _check_library(library.folder, template)
+    _check_values(catalog, found)
     _check_tasks(catalog, found)
     check_duties(catalog, found)
     check_files(catalog, found)
@@ -143,6 +145,24 @@ def _names_in_values(catalog: Catalog, rows: Iterable[tuple[Component, Template]
         for values in (own, *(choice.values for choice in choices)):
             for value in (values.get(name) for name in asked):
                 yield from re.findall(r"[^\W\d]\w*", value) if isinstance(value, str) else ()
+
+
+# fields of a choice that are read by code, not by templates
+CODE_READS = {*TASK_VALUES, *TASK_EXTRAS, "layers", "memory", "states", "writes"}
+
+
+def _check_values(catalog: Catalog, found: Templates) -> None:
+    """Each field of a choice that is none of the usual ones is read by a template."""
+    every = [template for rows in found.values() for _, template in rows]
+    texts = (line.text for template in every for line in template.lines)
+    read = {name for text in texts for name in re.findall(r"\btask\.(\w+)", text)} | CODE_READS
+    for component in catalog.components:
+        for option in component.options:
+            for choice in option.choices:
+                for name in sorted(choice.values.keys() - read):
+                    line = line_of(component.manifest, f"{name} =")
+                    message = f"choice {choice.value!r} of {option.key}: unknown field {name!r}"
+                    raise TemplateError(component.manifest, line, message)
 
 
 def _check_tasks(catalog: Catalog, found: Templates) -> None:

@@ -260,6 +260,18 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
         },
         *("feature.toml", 7, "path can't be 'folder': it is one of rows, tables"),
     ),
+    "text instead of a list": (
+        {"feature.toml": MANIFEST + 'requires = "clipping"\n'},
+        *("feature.toml", 4, "'requires' is a list"),
+    ),
+    "default that a setting can't have": (
+        {"feature.toml": MANIFEST + 'defaults.training.epochs = "ten"\n'},
+        *("feature.toml", 4, "defaults: training.epochs: 'ten' is not allowed: use a whole number"),
+    ),
+    "condition of an option that is no list": (
+        {"feature.toml": MANIFEST + OPTION + 'when = { kind = "norm" }\n'},
+        *("feature.toml", 5, "option 'level': when kind: use a list of values"),
+    ),
     "choice that is no option": (
         {"feature.toml": MANIFEST + 'choice = "kind"\n'},
         *("feature.toml", 4, "'choice' is not the name of an option: kind"),
@@ -386,6 +398,43 @@ def test_a_fault_in_a_shared_setting_is_named(templates: Path, case: str) -> Non
     edit(path, old, new)
     name = new.partition("\n")[0]
     assert_fault(templates, "tasks/options.toml", line_of(path, name), message)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('metric = "val_loss"', 'metric = "vaal_loss"', "'vaal_loss' is of no set"),
+        ('metric = "val_loss"', 'metric = "val_eror"', "'val_eror' is not measured: error, loss"),
+        ("training.epochs = 10", "training.epochs = 0", "training.epochs: 0 is not allowed"),
+    ],
+)
+def test_what_a_task_says_wrongly_is_named(
+    templates: Path, old: str, new: str, message: str
+) -> None:
+    path = templates / "tasks/own/task.toml"
+    edit(path, old, new)
+    assert_fault(templates, "tasks/own/task.toml", line_of(path, new), message)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('value = "cnn"\n', "", "[options.model]", "option 'model': a choice has no value: {'help"),
+        ('help = "a small conv', 'halp = "a small conv', "[options.model]", "the field 'help' is"),
+        (
+            'lacks = ["res',
+            'lakcs = ["res',
+            "lakcs",
+            "choice 'mlp' of image_classification.model: un",
+        ),
+    ],
+)
+def test_a_faulty_choice_is_named(
+    templates: Path, old: str, new: str, line: str, message: str
+) -> None:
+    path = templates / "tasks/image_classification/task.toml"
+    edit(path, old, new)
+    assert_fault(templates, "tasks/image_classification/task.toml", line_of(path, line), message)
 
 
 def test_a_task_without_a_model_is_named(templates: Path) -> None:
