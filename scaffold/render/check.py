@@ -148,7 +148,7 @@ def _names_in_values(catalog: Catalog, rows: Iterable[tuple[Component, Template]
 
 
 # fields of a choice that are read by code, not by templates
-CODE_READS = {*TASK_VALUES, *TASK_EXTRAS, "layers", "memory", "states", "writes"}
+CODE_READS = {*TASK_VALUES, *TASK_EXTRAS, "memory", "states", "writes"}
 
 
 def _check_values(catalog: Catalog, found: Templates) -> None:
