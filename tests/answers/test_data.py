@@ -389,3 +389,21 @@ def test_aliases_are_not_expanded(tmp_path: Path, cli: Cli) -> None:
     path.write_text("distributed_type: NO\na: &a [x]\n" + "\n".join(lists))
     result = cli("new", tmp_path / "made", "--yes", "--from-accelerate-config", path)
     assert result.code == 2 and "has an alias, as in *name" in result.err
+
+
+def test_a_file_of_a_kind_of_its_own(tmp_path: Path, templates: Path) -> None:
+    """A format that only training reads: a file that is missing or empty is told."""
+    manifest = templates / "tasks/own/task.toml"
+    option = '\n[options.database]\npath = "file"\ndefault = "my.db"\ncomment = "the data"\n'
+    manifest.write_text(manifest.read_text() + option)
+    catalog = load_catalog(templates)
+
+    def told() -> str:
+        answers = resolve(catalog, {"project.task": "own"})
+        return str(look_at_data(catalog, answers, [tmp_path])["own.database"])
+
+    assert told() == "my.db does not exist yet: training needs it."
+    (tmp_path / "my.db").touch()
+    assert told() == "my.db: the file is empty."
+    (tmp_path / "my.db").write_bytes(b"\xff\x00")
+    assert told() == "my.db: a file, which is read in training"
