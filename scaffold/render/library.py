@@ -158,10 +158,11 @@ class Library:
                 kept.append(block)
                 continue
             lines = used_imports(tuple(block), bound_names(tuple(block)))
-            found = [one for line in lines for one in find_definitions(self.folder, line)]
             kept.append([line for line in lines if not line.text.startswith(PREFIX)])
-            kept.append([row for one in found for row in import_of(one, target, one.lines[0])])
-            wanted += found
+            for line in lines:
+                found = list(find_definitions(self.folder, line))
+                kept.append([row for one in found for row in import_of(one, target, line)])
+                wanted += found
         return kept, wanted
 
     def collect(self, wanted: Iterable[Definition]) -> dict[str, Fragment]:
