@@ -68,6 +68,15 @@ def test_hints_that_an_update_brings_stay_where_there_were_none() -> None:
     assert "def add(a: int, b: int) -> int:" in text and "10 - 9" in text
 
 
+def test_names_for_arguments_of_what_the_owner_does_not_call_are_left_out() -> None:
+    base = "optimizer = AdamW(parameters, rate, weight_decay=0.1)\n"
+    ours = base.replace("AdamW", "RMSprop")
+    theirs = base.replace("rate", "lr=rate")
+    assert clean(base, ours, theirs) == ours
+    assert "lr=rate" in clean(base, base.replace("0.1", "0.2"), theirs), "the same function"
+    assert asked(base, ours, theirs.replace("lr=rate", "lr=2 * rate")), "another value"
+
+
 def test_a_setting_that_the_owner_renamed_has_that_name_in_new_code() -> None:
     config = """
         class Config:

@@ -1,6 +1,7 @@
 """Preference optimisation on a user's files, with pretrained models, and beside TRL."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -237,7 +238,8 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "pairs/train.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
     refused = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert refused.returncode
-    assert "pairs, row " in refused.stderr and "prompt and rejected are texts" in refused.stderr
+    assert "it needs prompt, chosen and rejected" in refused.stderr
+    assert re.search(r"pairs, (train, )?row 4\d", refused.stderr), refused.stderr
 
 
 @pytest.mark.sweep

@@ -169,6 +169,8 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
     if not type(b) is type(m) is type(t):
         raise Differs
     if isinstance(b, ast.Call) and _is_another_call(b, m, t):
+        if _values(b) == _values(t):  # they only named arguments of what the owner does not call
+            return
         raise Differs
     for name in b._fields:
         if type(m) in _LISTS and name in _LISTS[type(m)][0]:
@@ -207,6 +209,13 @@ def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:
         if _callee(one) != _callee(b) and _arguments(other) != _arguments(b):
             return True
     return False
+
+
+def _values(node: ast.AST) -> list[str]:
+    """What a function is called with, in order, whether by position or by name."""
+    assert isinstance(node, ast.Call)
+    words = (keyword.value for keyword in node.keywords)
+    return [_callee(node), *map(ast.dump, (*node.args, *words))]
 
 
 def _callee(node: ast.AST) -> str:
