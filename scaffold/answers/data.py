@@ -35,7 +35,7 @@ SPLITS = {
 }
 LEAST = 10  # rows that can be split
 SOUNDS = {".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".wav", ".wave", ".wma"}
-OBJECTS = {".json", ".jsonl", ".ndjson"}
+OBJECTS = {".json", ".jsonl", ".jsonlines", ".jl", ".ndjson", ".ldjson"}
 COMPRESSED = {".gz", ".bz2", ".xz", ".zst"}
 IMAGES = {".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"}
 
@@ -439,7 +439,7 @@ def _look_at_questions(place: Place) -> Finding:
         return unread
     name, path, is_split = place.name, place.path, place.is_split
     text, whole = read_text(path)
-    if place.suffix in (".jsonl", ".ndjson") or text.lstrip().startswith("[{"):
+    if place.suffix in OBJECTS - {".json"} or text.lstrip().startswith("[{"):
         table = read_table(path)
         keys = ("context", "question", "answers")
         lacks = [key for key in keys if any(key not in row for row in table.rows)]

@@ -3,6 +3,7 @@
 
 import numpy as np
 import pandas as pd
+from accelerate import PartialState
 from pandas.api.types import (
     infer_dtype,
     is_float_dtype,
@@ -11,11 +12,19 @@ from pandas.api.types import (
 )
 
 EXCEL_ERRORS = ("#n/a", "#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
-MISSING = ("", "-", "--", ".", "?", "na", "n/a", "n.a.", "nan", "none", "null", "missing", "<na>")
-DIGITS = r"[\d.,' ]*,[\d.]+|\d{1,3}(?:[' \u00a0\u202f]\d{3})+(?:\.\d+)?|\d*\.?\d+"
+MISSING = (  # what files write where there is no number, in small letters
+    *("", "-", "--", "---", ".", "..", ":", "?", "na", "n/a", "n.a.", "nan", "none", "null", "nil"),
+    *("n/d", "n.d.", "missing", "unknown", "not available", "<na>", "(null)", "\\n"),
+)
+DIGITS = (
+    r"[\d.,' ]*,[\d.]+|\d{1,3}(?:[' _\u00a0\u202f]\d{3})+(?:\.\d+)?|\d*\.?\d+"
+    r"|\d{1,3}(?:\.\d{3}){2,}"
+)
 # numbers as other programs write them: 1,5 or 1'234 or 5% or $5, or with the minus of Unicode
 OTHER_NUMBERS = rf"[-+\u2212]?[$€£¥]? ?(?:{DIGITS}) ?[%$€£¥]?"
-OTHER_DATES = r"(?:\d\d?([./-])\d\d?\1\d{4}|\d{4}([./])\d\d?\2\d\d?)(?:[ T]\d.*)?"
+OTHER_DATES = (
+    r"(?:\d\d?([./-])\d\d?\1\d{4}|\d{4}([./])\d\d?\2\d\d?|\d\d?/\d\d?/\d\d)(?:[ T]\d.*)?"
+)
 BOOLEANS = {"True": 1, "TRUE": 1, "true": 1, "False": 0, "FALSE": 0, "false": 0}
 
 
@@ -61,8 +70,17 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
                 f"{place}: {name} is {words.iloc[0]!r} among numbers such as {number}: correct it. "
                 "If all are names of categories, write no numbers with a point."
             )
+        counted = numbers.notna() & ~texts.isin(BOOLEANS)
+        if 0 < len(words) < counted.sum():
+            PartialState().print(
+                f"{place_of(texts, numbers.isna())}: {name} is {words.iloc[0]!r} and no number, as "
+                f"in {len(words):,} of {len(texts):,} rows: all are taken as categories. If these "
+                "cells have no number, leave them empty."
+            )
         if words.empty:
             parsed[name] = pd.to_numeric(table[name].replace(BOOLEANS))
+            if parsed[name].dtype == object:  # whole numbers of more than 64 bits
+                parsed[name] = parsed[name].astype("float64")
     return table.assign(**parsed)
 
 
@@ -89,13 +107,37 @@ def check_kinds(table: pd.DataFrame) -> None:
 
 
 def is_date(values: pd.Series) -> bool:
-    """Whether all cells are dates such as 2026-03-14, or empty."""
+    """Whether all cells are dates such as 2026-03-14, or empty. Raises SystemExit if most are."""
     texts = values.dropna().astype(str)
-    return not is_numeric_dtype(values) and texts.str.match(r"\d{4}-\d\d-\d\d").all()
+    dates = texts.str.match(r"\d{4}-\d\d-\d\d")
+    if is_numeric_dtype(values) or dates.sum() <= len(texts) / 2:
+        return False
+    if not dates.all():
+        raise SystemExit(
+            f"{place_of(texts, ~dates)}: {values.name} is {texts[~dates].iloc[0]!r} among dates "
+            f"such as {texts[dates].iloc[0]}: correct it, or leave the cell empty."
+        )
+    return True
+
+
+def has_zone(times: pd.Series) -> pd.Series:
+    """Which cells are times with a time zone, as in 2026-03-14T10:00Z."""
+    return times.astype(str).str.contains(r"[T ].*(?:Z|[+-]\d\d(?::?\d\d)?)$")
+
+
+def check_zones(times: pd.Series, zoned: bool) -> None:
+    """Raises SystemExit for a time without a time zone among others, or with one."""
+    wrong = times.notna() & (has_zone(times) != zoned)
+    if wrong.any():
+        raise SystemExit(
+            f"{place_of(times, wrong)}: {times.name} is '{times[wrong].iloc[0]}', "
+            f"{'without' if zoned else 'with'} a time zone, unlike other training rows: write all "
+            "times with one, or none."
+        )
 
 
 def to_numbers(values: pd.Series, first_day: str | None = None) -> pd.Series:
-    """The finite numbers of a column, or the days since the first one. Empty cells are NaN."""
+    """The numbers of a column, or the days since the first one. Empty cells are NaN."""
     if first_day:
         numbers = pd.to_datetime(values, format="ISO8601", utc=True, errors="coerce")
         wrong = numbers.isna() & values.notna()
@@ -103,9 +145,10 @@ def to_numbers(values: pd.Series, first_day: str | None = None) -> pd.Series:
         numbers = pd.to_numeric(values.replace(BOOLEANS), errors="coerce")
         if numbers.isna().any() or not is_integer_dtype(numbers):  # whole numbers are exact
             numbers = numbers.astype("float64")
-        wrong = (numbers.isna() & values.notna()) | np.isinf(numbers.astype("float64"))
+        limit = np.finfo("float32").max
+        wrong = (numbers.isna() & values.notna()) | (numbers.astype("float64").abs() > limit)
     if wrong.any():
-        kind = "a date such as 2026-03-14" if first_day else "a finite number"
+        kind = "a date such as 2026-03-14" if first_day else "a finite number of 32 bits"
         raise SystemExit(
             f"{place_of(values, wrong)}: {values.name} is {str(values[wrong].iloc[0])!r}, and not "
             f"{kind}, as in the training rows: correct it, or leave the cell empty."

@@ -2,6 +2,7 @@
 """Names of classes, labels and tags, how often they occur, and files that a data set lists."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -42,19 +43,27 @@ def check_names(
             PartialState().print(f"{text}: all of them were split off")
 
 
-def check_numbers(places: Mapping[str, str], noun: str) -> None:
-    """Stop if two names are one number, such as 1 and 1.0. 01 is a code, and none.
+def check_spelling(places: Mapping[str, str], noun: str) -> None:
+    """Stop if two names are one number, such as 1 and 1.0, or look the same. 01 is a code.
 
     `places` has the first place of each name, for error messages.
     """
-    numbers: dict[float, str] = {}
+    found: dict[str | float, str] = {}
     for name, place in places.items():
-        if (number := find_number(name)) is not None and numbers.setdefault(number, name) != name:
-            first = numbers[number]
+        number = find_number(name)
+        first = found.setdefault(show_plainly(name) if number is None else number, name)
+        if first != name:
+            alike = "looks like" if number is None else "is the same number as"
             raise SystemExit(
-                f"{place}: the {noun} {name!r} is the same number as {first!r} of {places[first]}: "
-                "write it in one way in all files."
+                f"{place}: the {noun} {name!a} {alike} {first!a} of {places[first]}: write it in "
+                "one way in all files."
             )
+
+
+def show_plainly(name: str) -> str:
+    """A name without what can't be seen: kinds of spaces, marks of no width, parts of letters."""
+    letters = unicodedata.normalize("NFC", " ".join(name.split()))
+    return "".join(x for x in letters if unicodedata.category(x) not in ("Cc", "Cf"))
 
 
 def find_number(name: str) -> float | None:

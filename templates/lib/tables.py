@@ -6,12 +6,12 @@ import re
 import zlib
 from collections.abc import Iterator
 
-from lib.json_lines import open_text
+from lib.json_lines import find_kind, open_text
 
 
 def holds_table(path: str) -> bool:
     """Whether a file has a table, by its name. It may be compressed."""
-    return bool(re.search(r"\.(csv|tsv)(\.(gz|bz2|xz|zst))?$", path.lower()))
+    return find_kind(path) in ("csv", "tsv")
 
 
 def read_table(path: str) -> Iterator[tuple[str, dict]]:
@@ -34,9 +34,13 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
             for row in rows:
                 if None in row or None in row.values():
                     raise SystemExit(
-                        f"{path}, line {rows.line_num} has more or fewer columns than the header. "
-                        "Quote a text that has commas, and end no line with a comma more than the "
-                        "header."
+                        f"{path}, line {rows.line_num} has more or fewer columns than the header: "
+                        f"{', '.join(names):.60}. Quote a text that has commas, and end no line "
+                        "with a comma more than the header."
+                    )
+                if [*row] == [*row.values()] and len(row) > 1:
+                    raise SystemExit(
+                        f"{path}, line {rows.line_num} names the columns again: leave it out."
                     )
                 if "quoting" in style:
                     row = {unquote(name): unquote(cell) for name, cell in row.items()}
@@ -49,7 +53,7 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
 
 def read_style(path: str) -> dict:
     """How csv reads a file. If each line of a .tsv file is a row, quotation marks are text."""
-    if not re.search(r"\.tsv(\.(gz|bz2|xz|zst))?$", path):
+    if find_kind(path) != "tsv":
         return {"strict": True}
     with open_text(path) as file:
         tabs = {line.count("\t") for line in file if line.strip()}

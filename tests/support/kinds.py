@@ -325,6 +325,30 @@ CARRIERS = [
         answers=option("image_classification", dataset="csv"),
     ),
     Carrier(
+        "image_classification, labels",
+        SMALL,
+        PICTURES,
+        rows(image=lambda n: f"p/{n:02}.png", labels=pick("a,b", "b", "a")),
+        csv=True,
+        file="image",
+        text="labels",
+        option="table",
+        others=("val_table", "test_table"),
+        answers=option("image_classification", dataset="csv", labels="many"),
+    ),
+    Carrier(
+        "image_classification, numbers",
+        SMALL,
+        PICTURES,
+        rows(image=lambda n: f"p/{n:02}.png", number=pick("0.5", "1.5", "2")),
+        csv=True,
+        file="image",
+        number="number",
+        option="table",
+        others=("val_table", "test_table"),
+        answers=option("image_classification", dataset="csv", labels="number"),
+    ),
+    Carrier(
         "audio_classification, csv",
         {},
         SOUNDS,
@@ -485,6 +509,7 @@ IMAGE_FILES: dict[str, Kind] = {}
 COCO: dict[str, Kind] = {}
 YOLO: dict[str, Kind] = {}
 BOXES: dict[str, Kind] = {}
+MASKS: dict[str, Kind] = {}
 
 
 def kind(table: dict[str, Kind], name: str) -> Callable[[Kind], Kind]:
@@ -567,6 +592,11 @@ def _(c: Carrier) -> Trial:
 @kind(TABLES, "a .tsv file")
 def _(c: Carrier) -> Trial:
     return c.write("rows.tsv", to_csv(c.rows, delimiter="\t"))
+
+
+@kind(TABLES, "a .TSV file")
+def _(c: Carrier) -> Trial:
+    return c.write("rows.TSV", to_csv(c.rows, delimiter="\t"))
 
 
 @kind(TABLES, "a quotation mark that is not closed")
@@ -710,6 +740,52 @@ def _(c: Carrier) -> Trial | None:
     return c.write("rows.csv", to_csv(c.mapped("kind", dates.__getitem__))).at_row()
 
 
+@kind(TABLES, "a word for nothing among whole numbers")
+def _(c: Carrier) -> Trial | None:
+    return among_numbers(c, "Unknown")
+
+
+@kind(TABLES, "a name among whole numbers")
+def _(c: Carrier) -> Trial | None:
+    trial = among_numbers(c, "x7")
+    if not trial or c.name != "tabular_classification":
+        return trial
+    # all are categories: those of a twin come in the same order, and one value is not in it
+    names = [f"n{row[c.number][0]}" for row in c.rows]
+    twin = tuple({**r, c.number: n} for r, n in zip(c.rows, names, strict=True))
+    twin = (*twin[:5], {**twin[5], c.number: "nx7"}, *twin[6:])
+    said = "y is 'x7' and no number, as in 1 of "
+    return replace(trial.like(c.write("rows.csv", to_csv(twin))), said=said)
+
+
+def among_numbers(c: Carrier, word: str) -> Trial | None:
+    if not c.number:
+        return None
+    whole = c.mapped(c.number, lambda number: number[0])
+    rows = (*whole[:5], {**whole[5], c.number: word}, *whole[6:])
+    return c.write("rows.csv", to_csv(rows)).at_row()
+
+
+@kind(TABLES, "a word among dates")
+def _(c: Carrier) -> Trial | None:
+    return among_dates(c, "soon")
+
+
+@kind(TABLES, "times with and without a time zone")
+def _(c: Carrier) -> Trial | None:
+    return among_dates(c, "2026-03-01T00:00:00+01:00")
+
+
+def among_dates(c: Carrier, cell: str) -> Trial | None:
+    column = {"forecasting": "time"}.get(c.task, c.text if c.task.startswith("tabular") else "")
+    if not column:
+        return None
+    dates = [f"2026-03-{1 + number % 30:02}T00:00:00" for number in range(len(c.rows))]
+    rows = [{**row, column: date} for row, date in zip(c.rows, dates, strict=True)]
+    rows[5] = {**rows[5], column: cell}
+    return c.write("rows.csv", to_csv(tuple(rows))).at_row()
+
+
 @kind(TABLES, "empty lines")
 def _(c: Carrier) -> Trial:
     return rewritten(c, lambda text: text.replace(b"\n", b"\n\n", 4) + b"\n\n")
@@ -818,6 +894,14 @@ def _(c: Carrier) -> Trial:
 @kind(OBJECTS, "rows below a key")
 def _(c: Carrier) -> Trial:
     return c.write("rows.json", json.dumps({"data": c.rows}).encode())
+
+
+def named(name: str) -> Kind:
+    return lambda c: c.write(name, to_json(c.rows))
+
+
+OBJECTS["a .jsonlines file"] = named("rows.jsonlines")
+OBJECTS["a .NDJSON file"] = named("rows.NDJSON")
 
 
 @kind(OBJECTS, "gzip")
@@ -1206,6 +1290,62 @@ SOUND_FILES["0 channels"] = header(lambda b: bytes(b[:22]) + b"\0\0" + bytes(b[2
 SOUND_FILES["a rate of 0"] = header(lambda b: bytes(b[:24]) + b"\0\0\0\0" + bytes(b[28:]))
 
 
+def with_files(said: str = "", place: str = "", **files: bytes) -> Kind:
+    """More files in a folder of images and masks: `__` is for `/`."""
+    added = {f"d/{name.replace('__', '/')}.png": content for name, content in files.items()}
+    return lambda c: Trial({**c.files, **added}, said=said, place=place)
+
+
+def masks(change: Callable[[Image.Image], Image.Image]) -> Kind:
+    """A change of all masks."""
+
+    def make(c: Carrier) -> Trial:
+        files = dict(c.files)
+        for name in [name for name in files if "/masks/" in name]:
+            content = io.BytesIO()
+            change(Image.open(io.BytesIO(files[name]))).save(content, "png")
+            files[name] = content.getvalue()
+        return Trial(files, place="d/masks")
+
+    return make
+
+
+def with_palette(mask: Image.Image) -> Image.Image:
+    mask.putpalette([0, 0, 0, 255, 0, 0])
+    return mask
+
+
+MASKS |= {
+    "masks without an image": with_files(
+        "ignored: 2 masks without an image, such as d/masks/90.png",
+        masks__90=picture(90),
+        masks__91=picture(91),
+    ),
+    "an image without a mask": with_files(place="images/90.png", images__90=picture(90)),
+    "hidden files": lambda c: Trial(
+        {**c.files, "d/images/._00.png": b"Mac OS X", "d/masks/._00.png": b"Mac OS X"}
+    ),
+    "files that are no data": lambda c: Trial(
+        {**c.files, "d/images/Thumbs.db": b"x", "d/masks/README": b"x"}, said="ignored files: 1 .db"
+    ),
+    "two images of one mask": lambda c: Trial(
+        {**c.files, "d/images/00.jpg": picture(90, kind="jpeg")}, place="images/00.png"
+    ),
+    "a folder among the images": with_files(place="images/more", images__more__90=picture(90)),
+    "masks of a split without its images": lambda c: Trial(
+        {
+            **{re.sub("(images|masks)", "\\1/train", name): x for name, x in c.files.items()},
+            "d/masks/val/90.png": picture(90),
+        },
+        place="images/val",
+    ),
+    "masks of colors": masks(lambda mask: mask.convert("RGB")),
+    "masks of 0 and 255": masks(lambda mask: mask.point(lambda value: 255 * value)),
+    "masks of another size": masks(lambda mask: mask.resize((12, 12))),
+    "masks with a palette": masks(with_palette),
+}
+
+
 def change_coco(
     place: str = "coco.json", twin: Files | None = None, said: str = "", **changes: Any
 ) -> Kind:
@@ -1410,6 +1550,7 @@ GRIDS: list[tuple[str, dict[str, Kind], list[Carrier]]] = [
     ("Folders", FOLDERS, [c for c in CARRIERS if not c.rows and "," not in c.name]),
     ("Sounds", SOUND_FILES, [c for c in CARRIERS if any(n.endswith(".wav") for n in c.files)]),
     ("Images", IMAGE_FILES, [c for c in CARRIERS if any(n.endswith(".png") for n in c.files)]),
+    ("Masks", MASKS, [c for c in CARRIERS if c.name == "semantic_segmentation, folder"]),
     ("COCO files", COCO, [c for c in CARRIERS if c.name.endswith("coco")]),
     ("Boxes of COCO files", BOXES, [c for c in CARRIERS if c.name == "object_detection, coco"]),
     ("YOLO files", YOLO, [c for c in CARRIERS if c.name.endswith("yolo")]),

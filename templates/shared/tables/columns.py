@@ -11,7 +11,9 @@ from pandas.api.types import is_numeric_dtype
 from torch import Tensor
 
 from lib.columns import (
+    check_zones,
     find_start,
+    has_zone,
     is_date,
     place_of,
     to_numbers,
@@ -29,6 +31,7 @@ class Columns:
     categories: dict[str, list[str]]  # of text columns: each category becomes a column of 0 and 1
     #: slot columns_fields
     starts: dict[str, float] = field(default_factory=dict)  # subtracted: 32 bits are too few
+    zoned: list[str] = field(default_factory=list)  # date columns whose times have a time zone
 
     @classmethod
     def fit(cls, table: pd.DataFrame, **settings) -> "Columns":
@@ -41,6 +44,9 @@ class Columns:
             )
         first_days = {name: min(table[name].dropna()) for name in table if is_date(table[name])}
         first_days = {name: str(day)[:10] for name, day in first_days.items()}
+        zoned = [name for name in first_days if has_zone(table[name].dropna()).iloc[0]]
+        for name in first_days:
+            check_zones(table[name], name in zoned)
         numbers = {
             name: to_numbers(table[name], first_days.get(name))
             for name in table
@@ -64,6 +70,7 @@ class Columns:
             first_days=first_days,
             categories={name: sorted(values) for name, values in texts.items()},
             starts={name: start for name in numbers if (start := find_start(numbers[name]))},
+            zoned=zoned,
             **settings,
         )
 
@@ -72,6 +79,8 @@ class Columns:
         if missing := [name for name in (*self.medians, *self.categories) if name not in table]:
             file = table.index[0][0]
             raise SystemExit(f"{file} lacks columns that the model needs: {', '.join(missing)}.")
+        for name in self.first_days:
+            check_zones(table[name], name in self.zoned)
         numbers = {
             name: to_numbers(table[name], self.first_days.get(name)) for name in self.medians
         }

@@ -36,6 +36,7 @@ from torch.utils.data import Dataset, TensorDataset, random_split
 from columns import Columns
 from lib.cells import read_csv
 from lib.columns import check_kinds, place_of, read_cells, to_texts
+from lib.names import check_spelling
 from lib.splits import find_shares
 
 #: slot load_table when path=given
@@ -60,6 +61,8 @@ def read_table(path: str, config) -> pd.DataFrame:
             f"{path} has no column {unknown[0]!r}: take it out of --drop-columns, or correct it. "
             f"There are {names}."
         )
+    if config.target in dropped:
+        raise SystemExit(f"{config.target} is the target: take it out of --drop-columns.")
     if (empty := table[config.target].isna()).any():
         place = place_of(table, empty)
         raise SystemExit(
@@ -101,6 +104,15 @@ def fit_columns(config) -> Columns:
     tables = split_table(config)
     features = tables[0].drop(columns=config.target)
     ...  #: slot fit_columns
+    for name in columns.categories:
+        check_spelling(first_places(to_texts(features[name]).dropna()), name)
+    return columns
+
+
+def first_places(texts: pd.Series) -> dict[str, str]:
+    """The first file and row of each text."""
+    first = texts.sort_index().drop_duplicates()
+    return {text: f"{file}, row {row}" for (file, row), text in first.items()}
 
 
 #: region facts when project.loop=complete

@@ -124,6 +124,8 @@ def read_file(path: Path) -> Iterator[str]:
     try:
         with open_text(str(path)) as file:
             text = file.read(PIECE)
+            if text.startswith('{"'):
+                note(f"{path} is read as a text: if its lines are rows of JSON, name it .jsonl")
             while more := file.read(PIECE):
                 end = text.rfind("\n") + 1 or len(text)
                 yield text[:end]

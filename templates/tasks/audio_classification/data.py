@@ -55,7 +55,7 @@ from torch.utils.data import random_split
 
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.cells import read_csv
-from lib.names import check_numbers, check_once, count_names
+from lib.names import check_spelling, check_once, count_names
 from lib.folders import class_folders, find_split, note_others
 from lib.notes import note_ignored
 from lib.extractors import load_extractor
@@ -191,7 +191,7 @@ def read_table(path: Path) -> dict[str, list[Clip]]:
         placed.append((place, parts[part][-1].path))
         labels.setdefault(row["label"], place)
     check_once(placed)
-    check_numbers(labels, "class")
+    check_spelling(labels, "class")
     note_ignored(str(path), names, ["file", "label", "split"])
     return parts
 

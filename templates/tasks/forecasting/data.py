@@ -130,8 +130,8 @@ def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
     refuse(table["series"].isna(), table, path, "has no series name")
     times = read_times(table, path)
     values = pd.to_numeric(table["value"], errors="coerce")
-    wrong = (values.isna() & table["value"].notna()) | np.isinf(values)
-    refuse(wrong, table, path, "has the value '{value}', which is not a number")
+    wrong = (values.isna() & table["value"].notna()) | (values.abs() > np.finfo("float32").max)
+    refuse(wrong, table, path, "has the value '{value}', which is not a number of 32 bits")
     double = pd.DataFrame({"series": table["series"], "time": times}).duplicated()
     refuse(double, table, path, "has a second value for series '{series}' at {time}")
     grid = build_grid(times, step, path)
@@ -170,13 +170,24 @@ def read_times(table: pd.DataFrame, path: str) -> pd.Series:
         refuse(given % 1 != 0, table, path, "has the time {time}, which is not a whole number")
         given, pattern = given.astype("int64"), find_format(given)
         return pd.to_datetime(given.astype(str), format=pattern) if pattern else given
+    numbers = pd.to_numeric(given, errors="coerce")
+    if numbers.notna().sum() > len(given) / 2 and given.dtype == object:
+        refuse(numbers.isna(), table, path, "has the time '{time}' among whole numbers")
     times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
     refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")
     offset = r"(:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d(?::?\d\d)?)$"
     local = given.astype(str).str.replace(offset, r"\1", regex=True)
+    zoned = local != given.astype(str)
+    problem = "has the time '{time}', and row 1 '%s': write all times with a time zone, or none"
+    refuse(zoned != zoned.iloc[0], table, path, problem % given.iloc[0])
     local = pd.to_datetime(local, format="ISO8601")
     # in UTC, days would not be of one length when summer time begins or ends
-    return local if (local == local.dt.normalize()).all() else times.dt.tz_localize(None)
+    if (local == local.dt.normalize()).all():
+        return local
+    times = times.dt.tz_localize(None)
+    if (times != local).any():
+        note(f"{path}: times of other time zones are read, and forecast, in UTC")
+    return times
 
 
 def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:
@@ -205,7 +216,8 @@ from math import pi
 from pandas.api.types import is_string_dtype
 
 from lib.cells import read_csv
-from lib.notes import note_ignored
+from lib.names import check_spelling
+from lib.notes import note, note_ignored
 
 #: slot read_series when dataset=series
 times = pd.date_range("2026-01-01", periods=800, freq="h", name="time")
@@ -324,6 +336,9 @@ def read_table(path: str, config) -> pd.DataFrame:
     known = table["value"].where(~table["value"].astype(str).isin(MISSING))
     table = table.assign(time=parse_times(table["time"]), value=known)
     check_times(table["time"], path)
+    if config.series_column:
+        first = table["series"].dropna().astype(str).drop_duplicates()
+        check_spelling({name: f"{path}, row {row + 1}" for row, name in first.items()}, "series")
     return table if config.series_column else table.assign(series="all")
 
 

@@ -191,7 +191,6 @@ def collate(windows: list[Window]) -> tuple[Tensor, Tensor, Tensor, Tensor, list
 #: end file
 
 import random
-import re
 import zlib
 from collections.abc import Iterator
 
@@ -202,7 +201,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from lib.access import check_hub
 from lib.hub import load_splits
-from lib.json_lines import holds_objects, open_text, parse, read_objects
+from lib.json_lines import find_kind, holds_objects, open_text, parse, read_objects
 from lib.names import describe_parts
 from lib.notes import note_ignored, rename_keys
 from accelerate import PartialState
@@ -289,7 +288,7 @@ def load_questions(config) -> list[list[Question]]:
 
 def read_questions(path: str, config) -> list[Question]:
     """The questions of a file as SQuAD has it, or of rows in JSON or Parquet."""
-    is_whole = re.search(r"\.json(\.(gz|bz2|xz|zst))?$", path) or not holds_objects(path)
+    is_whole = find_kind(path) == "json" or not holds_objects(path)
     rows = read_articles(path) if is_whole else list(read_objects(path))
     rows = rename_keys(rows, config.rename)
     if not (questions := [read_question(row, place, config) for place, row in rows]):

@@ -13,6 +13,9 @@ from torch.utils.data import Dataset, random_split
 VOID = 255
 
 
+#: slot row_readers
+
+
 #: slot load_splits
 
 
@@ -36,9 +39,11 @@ from datasets import load_dataset
 from PIL import ImageDraw, ImageOps
 from torch.utils.data import TensorDataset
 
-from lib.folders import find_split
+from lib.folders import find_split, list_folders, list_shown, note_others
 from lib.hub import load_splits
+from lib.image_folders import SUFFIXES
 from lib.images import FORMATS, UnreadableImage, read_stored, to_rgb
+from lib.notes import note
 from lib.scaled_images import to_tensor
 
 #: slot build_datasets when dataset=shapes
@@ -120,8 +125,9 @@ def find_part(folder: Path, name: str) -> tuple[Path, Path] | None:
     images, masks = folder / "images", folder / "masks"
     if (split := find_split(folder, name)).is_dir():
         return split / "images", split / "masks"
-    if (split := find_split(images, name)).is_dir():
-        return split, find_split(masks, name)
+    splits = find_split(images, name), find_split(masks, name)
+    if any(split.is_dir() for split in splits):
+        return splits
     return (images, masks) if name == "train" else None
 
 
@@ -131,11 +137,15 @@ def read_part(folder: Path, name: str, config) -> MaskedImages:
     found, images = find_files(mask_folder), find_files(image_folder)
     if not images:
         raise SystemExit(f"{image_folder} has no images.")
-    masks = {path.stem: path for path in found}
+    masks, named = ({path.stem: path for path in paths} for paths in (found, images))
     if twice := [path for path in found if masks[path.stem] != path]:
         raise SystemExit(f"{twice[0]} and {masks[twice[0].stem]} are masks of the same image.")
+    if twice := [path for path in images if named[path.stem] != path]:
+        raise SystemExit(f"{twice[0]} and {named[twice[0].stem]} have the same mask: rename one.")
     if lost := [path for path in images if path.stem not in masks]:
         raise SystemExit(f"{lost[0]} has no mask {mask_folder / lost[0].stem}.png.")
+    if alone := [path for path in found if path.stem not in named]:
+        note(f"{mask_folder}: ignored: {len(alone):,} masks without an image, such as {alone[0]}")
     pairs = [(path, masks[path.stem]) for path in images]
     classes = []
     for image, mask in pairs:
@@ -146,10 +156,17 @@ def read_part(folder: Path, name: str, config) -> MaskedImages:
 
 
 def find_files(folder: Path) -> list[Path]:
-    """The files of a folder, in the order of their names. Hidden files are left out."""
+    """The images of a folder, in the order of their names. Hidden files are left out."""
     if not folder.is_dir():
         raise SystemExit(f"{folder} is missing: masks/ has a mask for each image in images/.")
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    if inner := list_folders(folder):
+        raise SystemExit(
+            f"{inner[0]} is a folder among images: move its files to {folder}, or put the images "
+            f"beside it into {folder / 'train'}."
+        )
+    shown = list_shown(folder)
+    note_others(folder, [path for path in shown if path.suffix.lower() not in SUFFIXES])
+    return [path for path in shown if path.suffix.lower() in SUFFIXES]
 
 
 def read_picture(path: Path, turn=ImageOps.exif_transpose) -> Image.Image:
@@ -220,7 +237,10 @@ def check_mask(
 ) -> set[int]:
     """The classes in a mask. Raises SystemExit for a mask that does not fit its image."""
     if mask.mode not in ("L", "P", "1"):
-        raise SystemExit(f"{mask_name} is not an 8-bit grayscale or palette image: {mask.mode}.")
+        raise SystemExit(
+            f"{mask_name} is not an 8-bit grayscale or palette image, but {mask.mode}: write the "
+            "number of the class of each pixel, and not a color."
+        )
     if mask.size != image.size:
         raise SystemExit(f"{mask_name} does not have the size of {image_name}.")
     classes = {*np.unique(np.array(mask)).tolist()} - {VOID}
@@ -239,8 +259,8 @@ def check_classes(found: list[set[int]], name: str, training: bool) -> None:
         raise SystemExit(f"{name} has no image with a class.")
     if training and len(classes) == 1:
         raise SystemExit(
-            f"{name} has one class, {min(classes)} ({VOID} is ignored): a model needs two to tell "
-            "apart."
+            f"{name} has one class, {min(classes)}: a model needs two to tell apart. {VOID} is "
+            "ignored: if it is a class, write 1 instead."
         )
 
 #: slot build_datasets when dataset=folder|coco|huggingface

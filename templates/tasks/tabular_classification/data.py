@@ -1,7 +1,7 @@
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
 
-from lib.names import check_numbers, count_names
+from lib.names import check_spelling, count_names
 from lib.splits import split_by_class
 
 #: slot load_table when dataset=breast_cancer
@@ -19,13 +19,13 @@ def read_targets(table: pd.DataFrame, config) -> Tensor:
 
 #: slot fit_columns when path=given
 labels = to_texts(pd.concat([table[config.target] for table in tables]))
-check_numbers(first_places(labels), "class")
+check_spelling(first_places(labels), "class")
 labels = labels.unique()
 are_numbers = pd.to_numeric(pd.Series(labels), errors="coerce").notna().all()
 classes = sorted(labels, key=float if are_numbers else str)
 if len(classes) == 1:
     raise SystemExit(f"{config.path}: all rows have the {config.target} {labels[0]!r}: use two.")
-return Columns.fit(features, classes=classes)
+columns = Columns.fit(features, classes=classes)
 
 #: replace divide when path=given
 parts = split_by_class(list(to_texts(table[config.target])), shares)
@@ -34,12 +34,6 @@ parts = split_by_class(list(to_texts(table[config.target])), shares)
 check_labels(more[config.target], table[config.target])
 
 #: slot load_table when path=given
-def first_places(labels: pd.Series) -> dict[str, str]:
-    """The first file and row of each class."""
-    first = labels.sort_index().drop_duplicates()
-    return {name: f"{file}, row {row}" for (file, row), name in first.items()}
-
-
 def check_labels(labels: pd.Series, known: pd.Series) -> None:
     """Raises SystemExit for a class that the file with the training rows does not have."""
     names = sorted(to_texts(known).unique())

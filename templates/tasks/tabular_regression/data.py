@@ -28,4 +28,4 @@ def read_targets(table: pd.DataFrame, config) -> Tensor:
     return numbers
 
 #: slot fit_columns when path=given
-return Columns.fit(features)
+columns = Columns.fit(features)

@@ -104,7 +104,7 @@ from lib.access import check_hub
 from lib.cells import parse_number, split_labels
 from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
-from lib.names import check_names, check_numbers, describe_names, describe_parts
+from lib.names import check_names, check_spelling, describe_names, describe_parts
 from lib.notes import note_ignored
 from lib.splits import find_shares, split_by_class
 from lib.tables import read_table
@@ -221,7 +221,7 @@ def read_rows(path: str, config) -> list[Row]:
             raise SystemExit(f"{place}: the class {name!r} begins or ends with a space.")
         rows.append((read_texts(row, place, config), str(name)))
         places.setdefault(str(name), place)
-    check_numbers(places, "class")
+    check_spelling(places, "class")
     return rows
 #: end read_rows
 
@@ -266,7 +266,7 @@ def read_rows(part, config) -> list[Row]:
     else:
         names = {label: str(label) for label in set(labels) - {None}}
         source = f"{config.dataset_name}, {part.split}"
-        check_numbers(dict.fromkeys(sorted(names.values()), source), "class")
+        check_spelling(dict.fromkeys(sorted(names.values()), source), "class")
     return [(row, names[label]) for row, label in zip(texts, labels, strict=True) if label in names]
     #: end read_labels
 
@@ -425,7 +425,7 @@ def read_rows(path: str, config) -> list[Row]:
                 f"{single[found[0]]}: are the labels {found[0]!r} separated by {other!r}? Set "
                 f"--label-separator {other!r}. If not, write lists of names in JSON."
             )
-    check_numbers(places, "label")
+    check_spelling(places, "label")
     return rows
 
 #: replace read_rows when dataset=csv labels=number

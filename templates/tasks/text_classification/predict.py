@@ -3,6 +3,7 @@ from transformers import AutoTokenizer
 
 from data import read_lines, read_texts, tokenize
 from lib.json_lines import holds_objects
+from lib.tables import holds_table
 from model import Scale
 
 #: replace build
@@ -54,7 +55,7 @@ parts = [split_text(text, config) for text in texts]
 text = "\t".join(split_text(text, config))
 
 #: slot files when dataset=csv
-elif holds_objects(name) or name.endswith((".csv", ".tsv")):
+elif holds_objects(name) or holds_table(name):
     lines = read_lines(name, config.text_columns.split(","))
     texts += [read_texts(row, place, config) for place, row in lines]
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from torch.utils.data import random_split
 
 from lib.cells import parse_number, read_csv, split_labels
-from lib.names import check_numbers, check_once, count_names
+from lib.names import check_spelling, check_once, count_names
 from lib.image_bytes import to_square
 from lib.images import check_images, read_image
 from lib.notes import note_ignored
@@ -70,7 +70,7 @@ def load_rows(config) -> list[list[Row]]:
     known: dict[str, str] = {}  # with the first place of each class
     for number, (_, name) in enumerate(found[0], start=1):
         known.setdefault(name, f"{config.table}, row {number}")
-    check_numbers(known, "class")
+    check_spelling(known, "class")
     for table, rows in zip(tables, found, strict=True):
         for number, (_, name) in enumerate(rows, start=1):
             if name not in known:
@@ -184,6 +184,11 @@ if labels is None:
         f"{place}: its {config.labels_column} are {cell!r}, not names "
         "separated by commas."
     )
+if (mark := next((mark for mark in "|;" if mark in cell), "")) and labels == (cell,):
+    raise SystemExit(
+        f"{place}: its {config.labels_column} are {cell!r}: write commas instead of {mark!r}, "
+        "or, if it is one name, a list as in JSON."
+    )
 rows.append((path, labels))
 
 #: replace row when labels=number
@@ -228,7 +233,7 @@ known: dict[str, str] = {}  # with the first place of each label
 for number, (_, names) in enumerate(found[0], start=1):
     for name in names:
         known.setdefault(name, f"{config.table}, row {number}")
-check_numbers(known, "label")
+check_spelling(known, "label")
 for table, rows in zip(tables, found, strict=True):
     for number, (_, names) in enumerate(rows, start=1):
         if wrong := {*names} - known.keys():
