@@ -70,7 +70,7 @@ def read_csv(path: str) -> tuple[list[str], list[list[str]]]:
                         f"{len(names)} columns: {', '.join(names):.60}. Quote a cell that has "
                         "commas, and end no row with a comma more than the first line."
                     )
-                if rows[-1] == names and len(names) > 1:
+                if names == [cell.strip("\ufeff") for cell in rows[-1]] and len(names) > 1:
                     raise SystemExit(
                         f"{path}, row {len(rows)} names the columns again: leave it out."
                     )

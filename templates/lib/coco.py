@@ -6,9 +6,11 @@ from collections.abc import Container, Iterator
 from functools import cache
 from pathlib import Path
 
-from lib.folders import find_split, read_text
+from lib.folders import find_split, list_shown, read_text
+from lib.image_folders import SUFFIXES
 from lib.images import image_size
-from lib.names import check_once
+from lib.names import check_once, check_spelling
+from lib.notes import note
 
 
 def find_part(config, name: str) -> Path | None:
@@ -74,6 +76,9 @@ def read_categories(path: Path) -> dict[int, str]:
         if key in names or name in names.values():
             raise SystemExit(f"{place}: another category has the id {key} or the name {name!r}.")
         names[key] = name
+    rows = read_coco(path)["categories"]
+    places = {row["name"]: f"{path}, categories[{n}]" for n, row in enumerate(rows)}
+    check_spelling(places, "category")
     return dict(sorted(names.items()))
 
 
@@ -104,6 +109,12 @@ def read_images(path: Path) -> dict[int | str, tuple[Path, tuple[int, int]]]:
         if not isinstance(key, int | str) or key in rows:
             raise SystemExit(f"{place}: {key!r} is not an id, or another image has it.")
         rows[key] = found[0], actual
+    if len(find_files(path.parent, "*.json")) == 1:  # else another one may list them
+        listed = {image.resolve() for image, _ in rows.values()}
+        shown = [image for folder in folders for image in list_shown(folder)]
+        images = [image for image in shown if image.suffix.lower() in SUFFIXES]
+        if others := [image for image in images if image.resolve() not in listed]:
+            note(f"{path}: ignored: {len(others):,} images that it does not list, as {others[0]}")
     check_once((f"{path}, the image {key!r}", image) for key, (image, _) in rows.items())
     return rows
 

@@ -28,6 +28,14 @@ def note_others(folder: Path, paths: Iterable[Path]) -> None:
         note(f"{folder}: ignored files: {', '.join(sorted(named))}")
 
 
+def note_outside(folder: Path, used: Iterable[Path]) -> None:
+    """Say what in a folder is not read, beside these folders. Hidden files do not count."""
+    used = {*used}
+    if others := [path.name for path in list_shown(folder) if path not in used]:
+        more = f" and {len(others) - 5:,} more" * (len(others) > 5)
+        note(f"{folder}: ignored: {', '.join(others[:5])}{more}")
+
+
 def list_shown(folder: Path) -> list[Path]:
     """What is in a folder, in the order of the names. Hidden files and folders are left out."""
     return sorted(path for path in folder.glob("*") if not is_hidden(path, folder))

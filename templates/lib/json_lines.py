@@ -35,7 +35,12 @@ def open_text(path: str, newline: str | None = None) -> TextIO:
 
 def read_objects(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a file, and where each one is."""
-    read = read_parquet if find_kind(path) == "parquet" else read_json
+    if (kind := find_kind(path)) in ("csv", "tsv", "xlsx"):
+        raise SystemExit(
+            f"{path} is a table, and rows of JSON are needed. pandas writes them: "
+            'pd.read_csv(...).to_json("rows.jsonl", orient="records", lines=True).'
+        )
+    read = read_parquet if kind == "parquet" else read_json
     try:
         for place, row in read(path):
             if not isinstance(row, dict):

@@ -82,6 +82,8 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
         raise SystemExit(f"{place}: {column} repeats another prompt: leave one of them out.")
     if not answers or answers[-1]["role"] != "assistant":
         raise SystemExit(f"{place}: {column} does not end with an assistant message.")
+    if answers[-1].get("weight") == 0:
+        raise SystemExit(f"{place}: {column} ends with an answer of weight 0: leave the row out.")
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
     return add_system(messages, row, place)

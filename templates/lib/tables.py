@@ -38,7 +38,7 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
                         f"{', '.join(names):.60}. Quote a text that has commas, and end no line "
                         "with a comma more than the header."
                     )
-                if [*row] == [*row.values()] and len(row) > 1:
+                if names == [cell.strip("\ufeff") for cell in row.values()] and len(row) > 1:
                     raise SystemExit(
                         f"{path}, line {rows.line_num} names the columns again: leave it out."
                     )

@@ -58,7 +58,7 @@ def write_objects(path: Path, sentences, words: str = "tokens", tags: str = "tag
 
 BAD = {
     "one.conll": ("Bo O\nLi\n", "line 2: 'Li' has 1 column(s), not 2 columns, as before"),
-    "alone.conll": ("Bo\n", "line 1: 'Bo' has 1 column(s), not a word and its tag"),
+    "alone.conll": ("Bo\n", "line 1: 'Bo' has 1 column(s), not a word, a tab and its tag"),
     "more.conll": ("Bo O\n\nNew York B-LOC\n", "line 3: 'New York B-LOC' has 3 column(s), not 2"),
     "tag.conll": (
         "Bo O\nLi X-PER\n" + "\na O\n" * 12,

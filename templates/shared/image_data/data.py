@@ -23,7 +23,7 @@ from sklearn.datasets import load_digits
 from torch.utils.data import TensorDataset
 from torchvision.datasets import MNIST
 
-from lib.folders import find_split
+from lib.folders import find_split, note_outside
 from lib.image_folders import SUFFIXES, ImageFiles, find_images
 
 #: slot build_datasets when dataset=digits
@@ -64,8 +64,11 @@ def build_datasets(config) -> list[Dataset]:
     folder = Path(config.path)
     if not folder.is_dir():
         raise SystemExit(f"{folder} is not a folder: set --path to the one with the images.")
-    paths = {name: find_images(find_split(folder, name)) for name in ("train", "val", "test")}
-    if not paths["train"]:
+    splits = {name: find_split(folder, name) for name in ("train", "val", "test")}
+    paths = {name: find_images(split) for name, split in splits.items()}
+    if paths["train"]:
+        note_outside(folder, splits.values())
+    else:
         others = {*paths["val"], *paths["test"]}
         paths["train"] = [path for path in find_images(folder) if path not in others]
     if not paths["train"]:

@@ -1,5 +1,4 @@
 import random
-import re
 import sysconfig
 import zlib
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ import torch
 from torch.utils.data import random_split
 
 from lib.hub import complete_splits, load_splits
-from lib.json_lines import holds_objects, open_text, read_objects
+from lib.json_lines import find_kind, holds_objects, open_text, read_objects
 from lib.notes import note, note_ignored
 from lib.tables import holds_table, read_table
 
@@ -110,8 +109,9 @@ def list_files(path: str) -> list[Path]:
     """A file, or the text files of a folder. Says which files of a folder are left out."""
     if not Path(path).is_dir():
         return [Path(path)]
-    files = sorted(file for file in Path(path).rglob("[!.]*") if file.is_file())
-    texts = [file for file in files if re.search(r"\.txt(\.(gz|bz2|xz|zst))?$", file.name)]
+    files = sorted(file for file in Path(path).rglob("*") if file.is_file())
+    files = [file for file in files if "/." not in f"/{file.relative_to(path).as_posix()}"]
+    texts = [file for file in files if find_kind(file.name) == "txt"]
     if not texts:
         raise SystemExit(f"{path} holds no files that end in .txt.")
     if others := len(files) - len(texts):

@@ -56,7 +56,7 @@ from torch.utils.data import random_split
 from audio import SUFFIXES, find_sounds, measure_sound, read_sound
 from lib.cells import read_csv
 from lib.names import check_spelling, check_once, count_names
-from lib.folders import class_folders, find_split, note_others
+from lib.folders import class_folders, find_split, note_others, note_outside
 from lib.notes import note_ignored
 from lib.extractors import load_extractor
 from lib.sounds import log_mel, normalize
@@ -155,8 +155,11 @@ def read_folder(folder: Path) -> dict[str, list[Clip]]:
 
     Without train/, the folder itself holds the classes.
     """
-    parts = {part: read_classes(find_split(folder, part)) for part in PARTS}
-    if not parts["train"]:
+    splits = [find_split(folder, part) for part in PARTS]
+    parts = dict(zip(PARTS, map(read_classes, splits), strict=True))
+    if parts["train"]:
+        note_outside(folder, splits)
+    else:
         parts["train"] = read_classes(folder)
     return parts
 
@@ -164,6 +167,9 @@ def read_folder(folder: Path) -> dict[str, list[Clip]]:
 def read_classes(folder: Path) -> list[Clip]:
     """The clips in the subfolders of a folder. The name of a subfolder is a class."""
     places = [place for place in class_folders(folder) if place.name not in PARTS]
+    check_spelling({place.name: str(place) for place in places}, "class")
+    if places:
+        note_outside(folder, [*places, *(find_split(folder, part) for part in PARTS)])
     files = [path for place in places for path in place.rglob("*")]
     note_others(folder, [path for path in files if path.suffix.lower() not in SUFFIXES])
     return [read_clip(path, place.name) for place in places for path in find_sounds(place)]

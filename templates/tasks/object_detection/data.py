@@ -48,9 +48,10 @@ from accelerate import PartialState
 from PIL import ImageDraw
 from pycocotools import mask as coco
 
-from lib.folders import find_split, is_hidden, list_shown, read_text
+from lib.folders import find_split, is_hidden, list_shown, note_others, read_text
+from lib.image_folders import SUFFIXES
 from lib.images import image_size, open_image
-from lib.names import check_once, describe_names
+from lib.names import check_once, check_spelling, describe_names
 from lib.notes import note
 from lib.scaled_images import to_tensor
 from masks import decode
@@ -176,7 +177,7 @@ def build_datasets(config) -> list[Dataset]:
     """
     if not Path(config.path).is_dir():
         raise SystemExit(f"{config.path} is not a folder: set --path to the one with the images.")
-    names, parts = class_names(config), {}
+    names, parts, places = class_names(config), {}, {}
     # a fixed seed: another --seed must not move test images into the training data
     rng = torch.Generator().manual_seed(0)
     for name in ("train", "val", "test"):
@@ -197,11 +198,13 @@ def build_datasets(config) -> list[Dataset]:
                 f"{config.path} has no objects in its {len(rows)} images for {name}: add some."
             )
         for row in rows:
+            places |= {label: places.get(label, f"{row.image}") for label in row.labels}
             if wrong := {*row.labels} - {*names}:
                 raise SystemExit(
                     f"{row.image} has an object {min(wrong)!r}. The training data has "
                     f"{', '.join(names)}."
                 )
+    check_spelling(places, "class")
     return [BoxedImages(list(rows), names, config.image_size) for rows in parts.values()]
 
 #: slot outlines when find=masks dataset=coco|yolo|voc
@@ -231,6 +234,8 @@ def class_names(config) -> list[str]:
         names = dict(enumerate(names))
     if not isinstance(names, dict) or {*names} != {*range(len(names))}:
         raise SystemExit(f"{path}: names must be a list, or numbers from 0 with a name for each.")
+    if odd := [name for name in names.values() if isinstance(name, dict | list)]:
+        raise SystemExit(f"{path}: {odd[0]} is no name: write a list of texts, as in [cup, ball].")
     if odd := [name for name in names.values() if isinstance(name, bool) or name is None]:
         raise SystemExit(
             f"{path}: a name is {odd[0]}, because YAML reads yes, no, on, off and null as no text: "
@@ -293,7 +298,10 @@ def list_images(place: Path) -> list[Path]:
     """The images in a folder and its subfolders, or those that a file lists, one in each line."""
     if place.is_dir():
         found = [path for path in place.rglob("*") if not is_hidden(path, place)]
-        return sorted(path for path in found if path.is_file() and path.suffix != ".txt")
+        texts = [path for path in found if path.suffix == ".txt"]  # labels may be beside images
+        images = sorted(path for path in found if path.suffix.lower() in SUFFIXES)
+        note_others(place, {*found} - {*texts, *images})
+        return images
     return [place.parent / line.strip() for line in read_text(place).splitlines() if line.strip()]
 
 
@@ -313,21 +321,27 @@ def read_part(config, name: str) -> list[Annotated]:
     others = [part for other in ("val", "test") for part in find_part(config, other)]
     held_out = {image for part in others for image in list_images(part)}
     used = {label_place(image).with_suffix(".txt") for image in held_out}
+    taken: dict[Path, Path] = {}  # the image of each file of labels
     for image in [image for place in places for image in list_images(place)]:
         if name == "train" and image in held_out:
             continue
         row, labels = Annotated(image, image_size(image)), label_place(image).with_suffix(".txt")
+        if (other := taken.setdefault(labels, image)) != image:
+            raise SystemExit(f"{image} and {other} have the same labels, {labels}: rename one.")
         if labels.is_file():
             for number, line in enumerate(read_text(labels).split("\n"), start=1):
                 if line.strip():
                     read_line(line, row, names, f"{labels}, line {number}")
         rows.append(row)
         used.add(labels)
+    if not rows:
+        raise SystemExit(f"{config.path} has no images for {name}, beside those held out.")
     for folder in filter(Path.is_dir, places):
         labels = label_place(folder)
-        for path in sorted(labels.rglob("*.txt")):
+        for path in sorted(labels.rglob("*.[tT][xX][tT]")):
             if path.name != "classes.txt" and path not in used and not is_hidden(path, labels):
-                raise SystemExit(f"{path} has no image in {folder}.")
+                hint = "" if path.suffix == ".txt" else " Write its ending as .txt."
+                raise SystemExit(f"{path} has no image in {folder}.{hint}")
     return rows
 
 
@@ -398,7 +412,7 @@ def read_voc(folder: Path) -> dict[str, Annotated]:
     """
     files = find_folder(folder, "Annotations", "annotations")
     images = find_folder(folder, "JPEGImages", "images")
-    if not (paths := [path for path in list_shown(files) if path.suffix == ".xml"]):
+    if not (paths := [path for path in list_shown(files) if path.suffix.lower() == ".xml"]):
         raise SystemExit(f"{files} has no .xml files.")
     rows = {path.stem: read_file(path, images) for path in paths}
     used = {row.image for row in rows.values()} | {*paths}
@@ -422,7 +436,7 @@ def find_image(path: Path, name: str, images: Path) -> Path:
     if name and (images / name).is_file():
         return images / name
     for stem in dict.fromkeys([name, path.stem]):
-        found = [file for file in images.glob(f"{escape(stem)}.*") if file.suffix != ".xml"]
+        found = [file for file in images.glob(f"{escape(stem)}.*") if file.suffix.lower() != ".xml"]
         if stem and len(found) == 1:
             if Path(name).suffix and name != found[0].name:
                 note(f"{path}: there is no {name}: it is taken for {found[0].name}.")

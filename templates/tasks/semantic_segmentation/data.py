@@ -39,7 +39,7 @@ from datasets import load_dataset
 from PIL import ImageDraw, ImageOps
 from torch.utils.data import TensorDataset
 
-from lib.folders import find_split, list_folders, list_shown, note_others
+from lib.folders import find_split, list_folders, list_shown, note_others, note_outside
 from lib.hub import load_splits
 from lib.image_folders import SUFFIXES
 from lib.images import FORMATS, UnreadableImage, read_stored, to_rgb
@@ -114,6 +114,8 @@ def build_datasets(config) -> list[Dataset]:
             )
         else:
             parts["train"], parts[name] = random_split(parts["train"], [0.9, 0.1], generator=rng)
+    places = [path for name in parts for path in find_part(folder, name) or ()]
+    note_outside(folder, [*places, *(path.parent for path in places)])
     return [parts["train"], parts["val"], parts["test"]]
 
 

@@ -221,7 +221,7 @@ def read_columns(path: str, tag_column: int) -> list[Sentence]:
         elif cells[0] == "-DOCSTART-" or (line.startswith("#") and not is_tag(cells[-1])):
             continue
         elif len(cells) < 2 or len(cells) != (width or len(cells)):
-            expected = f"{width} columns, as before" if width else "a word and its tag"
+            expected = f"{width} columns, as before" if width else "a word, a tab and its tag"
             raise SystemExit(f"{place}: {line!r:.60} has {len(cells)} column(s), not {expected}.")
         else:
             width = len(cells)
@@ -322,6 +322,8 @@ def check_sentence(words: list, tags: list, place: str) -> Sentence:
             )
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise SystemExit(f"{place}: its {what} are not a list of texts, but {values!r:.60}.")
+    if empty := [number for number, word in enumerate(words, start=1) if not word.strip()]:
+        raise SystemExit(f"{place}: its word {empty[0]} is empty: leave it and its tag out.")
     if len(words) != len(tags):
         raise SystemExit(f"{place}: it has {len(words)} words and {len(tags)} tags.")
     for tag in tags:

@@ -7,10 +7,11 @@ from torch import Tensor
 from torch.utils.data import Subset
 from torchvision.datasets import ImageFolder
 
-from lib.folders import class_folders, find_split, is_hidden, note_others
+from lib.folders import class_folders, find_split, is_hidden, note_others, note_outside
 from lib.image_bytes import to_square
 from lib.image_folders import SUFFIXES
 from lib.images import check_images, read_image
+from lib.names import check_spelling
 from lib.splits import find_shares, split_by_class
 
 #: slot build_datasets
@@ -32,8 +33,10 @@ def build_datasets(config) -> list[Dataset]:
     Without train/, the path itself holds these subfolders. A missing val/ or test/ is replaced by a
     share of the training images.
     """
-    train_set = read_folder(training_folder(config), config)
-    folders = [find_split(Path(config.path), name) for name in ("val", "test")]
+    trained, root = training_folder(config), Path(config.path)
+    train_set = read_folder(trained, config)
+    folders = [find_split(root, name) for name in ("val", "test")]
+    note_outside(root, [trained, *folders, *(class_folders(root) if trained == root else [])])
     apart = [read_folder(folder, config) if folder.is_dir() else None for folder in folders]
     shares = find_shares(apart, config)
     if any(shares) and len(train_set) < 10:
@@ -63,6 +66,8 @@ def read_folder(folder, config) -> Images:
     if len(classes) < 2:
         raise SystemExit(f"{folder} has one class, {classes[0]}: a classifier needs two.")
     note_others(folder, others)
+    if folder != Path(config.path):
+        note_outside(folder, class_folders(folder))
     check_images([path for path, _ in data.samples])
     return data
 
@@ -77,7 +82,9 @@ def training_folder(config) -> Path:
 
 def class_names(config) -> list[str]:
     #: slot saved_names
-    return [folder.name for folder in class_folders(training_folder(config))]
+    folders = class_folders(training_folder(config))
+    check_spelling({folder.name: str(folder) for folder in folders}, "class")
+    return [folder.name for folder in folders]
 
 #: slot saved_names with predict
 saved = Path(config.output_dir, "classes.json")
