@@ -5,6 +5,7 @@ NaN in the targets, and replaced by the last known value in the contexts.
 """
 
 import csv
+import sys
 from functools import cache
 from itertools import pairwise
 from math import pi
@@ -12,6 +13,7 @@ from math import pi
 import numpy as np
 import pandas as pd
 import torch
+from accelerate import PartialState
 from pandas.api.types import is_numeric_dtype
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
@@ -124,6 +126,16 @@ def find_borders(times: pd.Index, config) -> list[int]:
     return [int(0.8 * len(times)), int(0.9 * len(times))]
 
 
+# tables with a value per row
+
+
+@cache
+def note(text: str) -> None:
+    """Print a line once, on the main process. Not to stdout: predictions may be there."""
+    if PartialState().is_main_process:
+        print(text, file=sys.stderr)
+
+
 def check_names(names: list[str], path: str) -> list[str]:
     """The names of the columns. One without a name gets its number, as in pandas."""
     if len(names) < 2 and (other := [mark for mark in ";\t|" if mark in "".join(names)]):
@@ -149,15 +161,16 @@ def read_csv(path: str) -> tuple[list[str], list[list[str]]]:
                 if len(row) != len(names):
                     raise SystemExit(
                         f"{path}, row {len(rows)} has {len(row)} cells, and the first line names "
-                        f"{len(names)} columns. Quote a cell that has commas, and end no row with "
-                        "a comma more than the first line."
+                        f"{len(names)} columns: {', '.join(names):.60}. Quote a cell that has "
+                        "commas, and end no row with a comma more than the first line."
+                    )
+                if names == [cell.strip("\ufeff") for cell in rows[-1]] and len(names) > 1:
+                    raise SystemExit(
+                        f"{path}, row {len(rows)} names the columns again: leave it out."
                     )
     except (OSError, ValueError, csv.Error) as error:
         raise SystemExit(f"{path} can't be read as CSV: {error}") from error
     return names, rows
-
-
-# tables with a value per row
 
 
 def read_table(path: str, config) -> pd.DataFrame:
@@ -187,8 +200,8 @@ def arrange(table: pd.DataFrame, path: str, step: str = "") -> pd.DataFrame:
     refuse(table["series"].isna(), table, path, "has no series name")
     times = read_times(table, path)
     values = pd.to_numeric(table["value"], errors="coerce")
-    wrong = (values.isna() & table["value"].notna()) | np.isinf(values)
-    refuse(wrong, table, path, "has the value '{value}', which is not a number")
+    wrong = (values.isna() & table["value"].notna()) | (values.abs() > np.finfo("float32").max)
+    refuse(wrong, table, path, "has the value '{value}', which is not a number of 32 bits")
     double = pd.DataFrame({"series": table["series"], "time": times}).duplicated()
     refuse(double, table, path, "has a second value for series '{series}' at {time}")
     grid = build_grid(times, step, path)
@@ -226,13 +239,24 @@ def read_times(table: pd.DataFrame, path: str) -> pd.Series:
         refuse(given % 1 != 0, table, path, "has the time {time}, which is not a whole number")
         given, pattern = given.astype("int64"), find_format(given)
         return pd.to_datetime(given.astype(str), format=pattern) if pattern else given
+    numbers = pd.to_numeric(given, errors="coerce")
+    if numbers.notna().sum() > len(given) / 2 and given.dtype == object:
+        refuse(numbers.isna(), table, path, "has the time '{time}' among whole numbers")
     times = pd.to_datetime(given, format="ISO8601", errors="coerce", utc=True)
     refuse(times.isna(), table, path, "has the time '{time}': use a date such as 2026-03-14")
     offset = r"(:\d\d(?:\.\d+)?)(?:Z|[+-]\d\d(?::?\d\d)?)$"
     local = given.astype(str).str.replace(offset, r"\1", regex=True)
+    zoned = local != given.astype(str)
+    problem = "has the time '{time}', and row 1 '%s': write all times with a time zone, or none"
+    refuse(zoned != zoned.iloc[0], table, path, problem % given.iloc[0])
     local = pd.to_datetime(local, format="ISO8601")
     # in UTC, days would not be of one length when summer time begins or ends
-    return local if (local == local.dt.normalize()).all() else times.dt.tz_localize(None)
+    if (local == local.dt.normalize()).all():
+        return local
+    times = times.dt.tz_localize(None)
+    if (times != local).any():
+        note(f"{path}: times of other time zones are read, and forecast, in UTC")
+    return times
 
 
 def build_grid(times: pd.Series, step: str, path: str) -> pd.Index:

@@ -69,7 +69,9 @@ def choose_format(given: pd.Series, times: pd.Index) -> str:
     if not isinstance(times, pd.DatetimeIndex):
         return ""
     days = (times == times.normalize()).all()
-    return find_format(given) or ("%Y-%m-%d" if days else "%Y-%m-%d %H:%M:%S")
+    zoned = given.astype(str).str.contains("[T ].*(?:Z|[+-][0-9:]+)$").any()
+    hours = "%Y-%m-%d %H:%M:%S" + "Z" * zoned
+    return find_format(given) or ("%Y-%m-%d" if days else hours)
 
 
 def list_times(start: str, count: int, step: str, pattern: str = "") -> list[str]:

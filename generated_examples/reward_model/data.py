@@ -133,6 +133,12 @@ def read_extras(row: dict, place: str) -> dict:
     return {**(values or {}), **({"tools": tools} if tools else {})}
 
 
+def find_kind(path: str) -> str:
+    """What a file has, by its name: csv for rows.csv, and for rows.CSV.gz."""
+    found = re.search(r"\.(\w+?)(\.(gz|bz2|xz|zst))?$", path.lower())
+    return found[1] if found else ""
+
+
 def open_text(path: str, newline: str | None = None) -> TextIO:
     """A text file. One that ends in .gz, .bz2, .xz or .zst is decompressed. No archive."""
     if re.search(r"\.(zip|tar)(\.\w+)?$", path.lower()):
@@ -146,8 +152,14 @@ def open_text(path: str, newline: str | None = None) -> TextIO:
 
 def read_objects(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a file, and where each one is."""
+    if (kind := find_kind(path)) in ("csv", "tsv", "xlsx"):
+        raise SystemExit(
+            f"{path} is a table, and rows of JSON are needed. pandas writes them: "
+            'pd.read_csv(...).to_json("rows.jsonl", orient="records", lines=True).'
+        )
+    read = read_parquet if kind == "parquet" else read_json
     try:
-        for place, row in read_parquet(path) if path.endswith(".parquet") else read_json(path):
+        for place, row in read(path):
             if not isinstance(row, dict):
                 raise SystemExit(f"{place} is not a JSON object.")
             yield place, row
@@ -255,6 +267,8 @@ def read_messages(row: dict, place: str, column: str = "chosen") -> Messages:
         raise SystemExit(f"{place}: {column} repeats another prompt: leave one of them out.")
     if not answers or answers[-1]["role"] != "assistant":
         raise SystemExit(f"{place}: {column} does not end with an assistant message.")
+    if answers[-1].get("weight") == 0:
+        raise SystemExit(f"{place}: {column} ends with an answer of weight 0: leave the row out.")
     if len(messages) == 1:
         raise SystemExit(f"{place} has no prompt.")
     return add_system(messages, row, place)

@@ -49,9 +49,15 @@ def read_extras(row: dict, place: str) -> dict:
     return {**(values or {}), **({"tools": tools} if tools else {})}
 
 
+def find_kind(path: str) -> str:
+    """What a file has, by its name: csv for rows.csv, and for rows.CSV.gz."""
+    found = re.search(r"\.(\w+?)(\.(gz|bz2|xz|zst))?$", path.lower())
+    return found[1] if found else ""
+
+
 def holds_objects(path: str) -> bool:
     """Whether a file has rows of JSON or Parquet, by its name. It may be compressed."""
-    return bool(re.search(r"\.(jsonl|ndjson|json|parquet)(\.(gz|bz2|xz|zst))?$", path.lower()))
+    return find_kind(path) in ("jsonl", "jsonlines", "jl", "ndjson", "ldjson", "json", "parquet")
 
 
 def open_text(path: str, newline: str | None = None) -> TextIO:
@@ -67,8 +73,14 @@ def open_text(path: str, newline: str | None = None) -> TextIO:
 
 def read_objects(path: str) -> Iterator[tuple[str, dict]]:
     """The rows of a file, and where each one is."""
+    if (kind := find_kind(path)) in ("csv", "tsv", "xlsx"):
+        raise SystemExit(
+            f"{path} is a table, and rows of JSON are needed. pandas writes them: "
+            'pd.read_csv(...).to_json("rows.jsonl", orient="records", lines=True).'
+        )
+    read = read_parquet if kind == "parquet" else read_json
     try:
-        for place, row in read_parquet(path) if path.endswith(".parquet") else read_json(path):
+        for place, row in read(path):
             if not isinstance(row, dict):
                 raise SystemExit(f"{place} is not a JSON object.")
             yield place, row

@@ -25,6 +25,8 @@ def build_datasets(config) -> list[Dataset]:
 
 def parse_number(cell: str | float) -> float | None:
     """The number in a cell, or None if it is not a finite number of 32 bits."""
+    if isinstance(cell, bool) or "_" in f"{cell}" or not f"{cell}".isascii():
+        return None  # Python reads 1_000, and the digits of all scripts
     try:
         number = float(cell)
     except (TypeError, ValueError):
@@ -47,8 +49,12 @@ def read_csv(path: str) -> tuple[list[str], list[list[str]]]:
                 if len(row) != len(names):
                     raise SystemExit(
                         f"{path}, row {len(rows)} has {len(row)} cells, and the first line names "
-                        f"{len(names)} columns. Quote a cell that has commas, and end no row with "
-                        "a comma more than the first line."
+                        f"{len(names)} columns: {', '.join(names):.60}. Quote a cell that has "
+                        "commas, and end no row with a comma more than the first line."
+                    )
+                if names == [cell.strip("\ufeff") for cell in rows[-1]] and len(names) > 1:
+                    raise SystemExit(
+                        f"{path}, row {len(rows)} names the columns again: leave it out."
                     )
     except (OSError, ValueError, csv.Error) as error:
         raise SystemExit(f"{path} can't be read as CSV: {error}") from error

@@ -786,6 +786,39 @@ def among_dates(c: Carrier, cell: str) -> Trial | None:
     return c.write("rows.csv", to_csv(tuple(rows))).at_row()
 
 
+@kind(TABLES, "the names of the columns again")
+def _(c: Carrier) -> Trial:
+    lines = to_csv(c.rows).splitlines(keepends=True)
+    return c.write("rows.csv", b"".join([*lines[:5], lines[0], *lines[5:]])).at_row()
+
+
+@kind(TABLES, "names that look alike")
+def _(c: Carrier) -> Trial | None:
+    column = c.label or ("series" if c.task == "forecasting" else "")
+    column = "kind" if c.task.startswith("tabular") else column
+    if not column:
+        return None
+    first = c.rows[0][column]
+    rows = [{**row, column: row[column]} for row in c.rows]
+    for row in [row for row in rows if row[column] == first][::2]:
+        row[column] += "\u200b"  # a space of no width
+    return c.write("rows.csv", to_csv(tuple(rows))).at_row()
+
+
+@kind(TABLES, "a number as 1_000")
+def _(c: Carrier) -> Trial | None:
+    if not c.number:
+        return None
+    return c.write("rows.csv", to_csv(c.changed(**{c.number: "1_000"}))).at_row()
+
+
+@kind(TABLES, "a number beyond 32 bits")
+def _(c: Carrier) -> Trial | None:
+    if not c.number:
+        return None
+    return c.write("rows.csv", to_csv(c.changed(**{c.number: "1e39"}))).at_row()
+
+
 @kind(TABLES, "empty lines")
 def _(c: Carrier) -> Trial:
     return rewritten(c, lambda text: text.replace(b"\n", b"\n\n", 4) + b"\n\n")
@@ -902,6 +935,11 @@ def named(name: str) -> Kind:
 
 OBJECTS["a .jsonlines file"] = named("rows.jsonlines")
 OBJECTS["a .NDJSON file"] = named("rows.NDJSON")
+
+
+@kind(OBJECTS, "a .csv file")
+def _(c: Carrier) -> Trial | None:
+    return None if c.csv else c.write("rows.csv", to_csv(c.rows))
 
 
 @kind(OBJECTS, "gzip")
@@ -1082,6 +1120,30 @@ def _(c: Carrier) -> Trial:
 def _(c: Carrier) -> Trial:
     suffix = suffix_of(c)
     return moved(c, lambda name: name.replace(f".{suffix}", f".{suffix.upper()}"))
+
+
+@kind(FOLDERS, "files and folders beside those of splits")
+def _(c: Carrier) -> Trial:
+    files = split_up(c, "train", "val", "test")
+    first, content = next(iter(c.files.items()))
+    more = {f"d/more/00.{suffix_of(c)}": content, "d/list.csv": b"x"}
+    return Trial({**files, **more}, twin=Trial(files), said="d: ignored: list.csv, more")
+
+
+@kind(FOLDERS, "a file beside the classes")
+def _(c: Carrier) -> Trial | None:
+    first, content = next(iter(c.files.items()))
+    if "/" not in first.removeprefix("d/"):
+        return None
+    return Trial({**c.files, f"d/x.{suffix_of(c)}": content}, said="d: ignored: x.")
+
+
+@kind(FOLDERS, "classes that look alike")
+def _(c: Carrier) -> Trial | None:
+    first, content = next(iter(c.files.items()))
+    if "/" not in first.removeprefix("d/"):
+        return None
+    return Trial({**c.files, first.replace("d/a/", "d/a\u200b/"): content}, place="d/a")
 
 
 @kind(FOLDERS, "spaces and accents in names")
@@ -1396,6 +1458,12 @@ COCO |= {
         AT_IMAGE, images=one(lambda i: {**i, "width": 48})
     ),
     "no annotations": change_coco(".", annotations=lambda marks: []),
+    "images that the file does not list": lambda c: Trial(
+        {**c.files, "d/90.png": picture(90)}, said="ignored: 1 images that it does not list"
+    ),
+    "categories that look alike": change_coco(
+        "categories", categories=lambda names: [names[0], {**names[1], "name": "cup\u200b"}]
+    ),
     "all objects crowds": change_coco(
         ".", annotations=lambda marks: [{**m, "iscrowd": 1} for m in marks]
     ),
@@ -1413,7 +1481,7 @@ BOXES |= {
     ),
     "an object twice": change_coco(
         twin=coco_files(annotations=lambda marks: [*marks, {**marks[0], "id": 99}]),
-        said="is there twice",
+        said="1 images have an object twice, and both count, as d/00.png",
         annotations=lambda marks: [*marks, marks[0]],
     ),
     "a box that is nan": change_coco(
@@ -1475,6 +1543,17 @@ YOLO |= {
         said="of them without objects",
     ),
     "a name twice": yolo_with("data.yaml", data_yaml=b"names: [cup, cup]\n"),
+    "names that look alike": yolo_with("png", data_yaml="names: [cup, cup\u200b]\n".encode()),
+    "names in a list of numbers": yolo_with("data.yaml", data_yaml=b"names: [0: cup, 1: ball]\n"),
+    "files that are no images": lambda c: Trial(
+        {**c.files, "d/images/Thumbs.db": b"x"}, said="ignored files: 1 .db"
+    ),
+    "two images of one name": lambda c: Trial(
+        {**c.files, "d/images/00.jpg": picture(90, kind="jpeg")}, place="labels/00.txt"
+    ),
+    "labels that end in .TXT": lambda c: Trial(
+        {n.replace("labels/00.txt", "labels/00.TXT"): x for n, x in c.files.items()}, place="00.TXT"
+    ),
     "a path that does not exist": yolo_with(
         "data.yaml", data_yaml=b"names: [cup, ball]\ntrain: ../elsewhere\n"
     ),
@@ -1498,7 +1577,10 @@ OBJECT = VOC[VOC.index("<object>") : VOC.index("</annotation>")]
 SIZE_OF = "<size><width>{0}</width><height>{0}</height><depth>3</depth></size>"
 VOC_FILES = {
     "another ending in filename": change_voc("{n:02}.png", "{n:02}.jpg"),
-    "another name in filename": change_voc("{n:02}.png", "IMG_{n:02}.png"),
+    "another name in filename": lambda c: Trial(
+        voc_files(VOC.replace("{n:02}.png", "IMG_{n:02}.png")),
+        said="24 files name an image that is not there, as 00.xml: IMG_00.png: the one of their",
+    ),
     "a path of Windows as filename": change_voc("{n:02}.png", "C:\\data\\{n:02}.png"),
     "a path as filename": change_voc("{n:02}.png", "images/{n:02}.png"),
     "a filename without an ending": change_voc("{n:02}.png", "{n:02}"),
@@ -1524,6 +1606,12 @@ VOC_FILES = {
         "</bndbox>",
         "</bndbox><difficult>True</difficult>",
         place="no objects",  # they are not learned
+    ),
+    "files that end in .XML": lambda c: Trial(
+        {n.replace(".xml", ".XML"): x for n, x in c.files.items()}
+    ),
+    "names that look alike": voc_bytes(
+        lambda text: text.replace(b"ball", "cup\u200b".encode()), place="png"
     ),
     "an image without an .xml file": lambda c: Trial(
         {**c.files, "d/JPEGImages/99.png": picture(99)}, said="1 files without an .xml file"

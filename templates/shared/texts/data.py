@@ -102,7 +102,10 @@ def read_pieces(path: str, config) -> Iterator[tuple[int, str]]:
     else:
         texts = map(read_file, list_files(path))
     for number, pieces in enumerate(texts):
-        yield from ((number, piece) for piece in pieces)
+        for piece in pieces:
+            if piece.startswith('{"') and not holds_objects(path):
+                note(f"{path} is read as texts: rows of JSON are read from a .jsonl file")
+            yield number, piece
 
 
 def list_files(path: str) -> list[Path]:
@@ -124,8 +127,6 @@ def read_file(path: Path) -> Iterator[str]:
     try:
         with open_text(str(path)) as file:
             text = file.read(PIECE)
-            if text.startswith('{"'):
-                note(f"{path} is read as a text: if its lines are rows of JSON, name it .jsonl")
             while more := file.read(PIECE):
                 end = text.rfind("\n") + 1 or len(text)
                 yield text[:end]

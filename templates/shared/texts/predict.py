@@ -1,4 +1,5 @@
 import sys
+from os.path import isfile
 from pathlib import Path
 
 from accelerate.utils import broadcast_object_list
@@ -23,6 +24,8 @@ def read_inputs(config: Config, names: list[str]) -> list[str]:
             elif name.endswith(".txt"):
                 texts += split_lines(Path(name).read_text(encoding="utf-8"))
             #: slot files
+            elif isfile(name):
+                raise SystemExit(f"{name} is not read: name a .txt file with a text in each line.")
             else:
                 texts.append(name)
         except (OSError, ValueError) as error:

@@ -143,11 +143,13 @@ class Annotated:
         if not (left >= -1 and top >= -1 and right <= width + 1 and bottom <= height + 1):
             raise SystemExit(f"{place} is not within {self.image}, {width} x {height} pixels.")
         box = [max(left, 0.0), max(top, 0.0), min(right, float(width)), min(bottom, float(height))]
-        if (box, label) in zip(self.boxes, self.labels, strict=True):
-            note(f"{place} is there twice: both count.")
         self.boxes.append(box)
         self.labels.append(label)
         self.crowd.append(crowd)
+
+    def has_double(self) -> bool:
+        """Whether an object is there twice: the same box and label."""
+        return len({*zip(map(tuple, self.boxes), self.labels, strict=True)}) < len(self.labels)
 
 
 class BoxedImages(Dataset):
@@ -205,6 +207,9 @@ def build_datasets(config) -> list[Dataset]:
                     f"{', '.join(names)}."
                 )
     check_spelling(places, "class")
+    doubles = [row for rows in parts.values() for row in rows if row.has_double()]
+    if doubles:
+        note(f"{len(doubles):,} images have an object twice, and both count, as {doubles[0].image}")
     return [BoxedImages(list(rows), names, config.image_size) for rows in parts.values()]
 
 #: slot outlines when find=masks dataset=coco|yolo|voc
@@ -414,7 +419,13 @@ def read_voc(folder: Path) -> dict[str, Annotated]:
     images = find_folder(folder, "JPEGImages", "images")
     if not (paths := [path for path in list_shown(files) if path.suffix.lower() == ".xml"]):
         raise SystemExit(f"{files} has no .xml files.")
-    rows = {path.stem: read_file(path, images) for path in paths}
+    renamed: list[str] = []
+    rows = {path.stem: read_file(path, images, renamed) for path in paths}
+    if renamed:
+        note(
+            f"{files}: {len(renamed):,} files name an image that is not there, as {renamed[0]}: the "
+            "one of their own name is taken"
+        )
     used = {row.image for row in rows.values()} | {*paths}
     if others := [path for path in list_shown(images) if path.is_file() and path not in used]:
         note(f"{images}: ignored: {len(others)} files without an .xml file, such as {others[0]}")
@@ -438,14 +449,14 @@ def find_image(path: Path, name: str, images: Path) -> Path:
     for stem in dict.fromkeys([name, path.stem]):
         found = [file for file in images.glob(f"{escape(stem)}.*") if file.suffix.lower() != ".xml"]
         if stem and len(found) == 1:
-            if Path(name).suffix and name != found[0].name:
-                note(f"{path}: there is no {name}: it is taken for {found[0].name}.")
             return found[0]
     raise SystemExit(f"{path}: there is no image {name or path.stem} in {images}.")
 
 
-def read_file(path: Path, images: Path) -> Annotated:
+def read_file(path: Path, images: Path, renamed: list[str]) -> Annotated:
     """The objects of an image. Pixels are counted from 1, and a box ends with its last pixel.
+
+    A name of an image that is not there is added to `renamed`.
 
     As in VOC's own evaluation, `difficult` objects are not learned, and detections of them ignored.
     """
@@ -453,7 +464,10 @@ def read_file(path: Path, images: Path) -> Annotated:
         root = ElementTree.fromstring(read_text(path))
     except ElementTree.ParseError as error:
         raise SystemExit(f"{path} is not XML: {error}") from error
-    image = find_image(path, root.findtext("filename", "").strip(), images)
+    name = root.findtext("filename", "").strip()
+    image = find_image(path, name, images)
+    if Path(name).suffix and Path(name.replace("\\", "/")).name != image.name:
+        renamed.append(f"{path.name}: {name}")
     row = Annotated(image, image_size(image))
     size = [root.findtext(f"size/{side}", "0").strip() for side in ("width", "height")]
     if "0" not in size and size != [*map(str, row.size)]:

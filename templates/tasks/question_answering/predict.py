@@ -1,6 +1,7 @@
 import csv
 import json
 import sys
+from os.path import isfile
 
 from torch.utils.data import DataLoader
 
@@ -12,7 +13,7 @@ from metrics import find_spans
 #: slot inputs
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and a question about it, or the lines of .jsonl files, which have both."""
-    if len(names) == 2 and not holds_objects(names[0]):
+    if len(names) == 2 and not any(holds_objects(name) or isfile(name) for name in names):
         row = dict(zip(("context", "question"), names, strict=True))
         return [Question(*read_texts(row, "The input"))]
     questions = []
