@@ -56,7 +56,7 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
             place = place_of(texts, numbers.isna())
             raise SystemExit(
                 f"{place}: {name} is {words.iloc[0]!r} among numbers. If there is no number, leave "
-                "the cell empty; if it is a category, use another word."
+                "the cell empty; if it is a category, use another word, such as other."
             )
         if not words.empty and words.str.fullmatch(OTHER_NUMBERS).all():
             place = place_of(texts, numbers.isna())

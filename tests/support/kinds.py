@@ -1125,7 +1125,7 @@ def _(c: Carrier) -> Trial:
 @kind(FOLDERS, "files and folders beside those of splits")
 def _(c: Carrier) -> Trial:
     files = split_up(c, "train", "val", "test")
-    first, content = next(iter(c.files.items()))
+    content = next(iter(c.files.values()))
     more = {f"d/more/00.{suffix_of(c)}": content, "d/list.csv": b"x"}
     return Trial({**files, **more}, twin=Trial(files), said="d: ignored: list.csv, more")
 

@@ -114,6 +114,9 @@ def list_tables() -> Iterator[Advice]:
         twice = to_csv(more, [*DATA[task].columns, DATA[task].columns[-1]])
         wrong, renamed = DATA[task].write("rows.csv", twice), table(task, more)
         yield Advice(task, "rename (one of them|or remove one)", wrong, read(renamed))
+        again = "".join(f"{line}\n" for line in [first, *rest[:4], first, *rest[4:]])
+        wrong = DATA[task].write("rows.csv", again.encode())
+        yield Advice(task, "names the columns again: leave it out", wrong, plain(task))
         wrong = DATA[task].write("rows.csv", to_csv(rows(task), delimiter=";"))
         yield Advice(task, "write commas instead", wrong, plain(task))
 
@@ -125,6 +128,9 @@ def list_classes() -> Iterator[Advice]:
         numbers = every(task, label, {"a": "1", "b": "2"}.__getitem__)
         wrong = table(task, (*numbers[:-1], {**numbers[-1], label: "2.0"}))
         yield Advice(task, "write it in one way in all files", wrong, table(task, numbers))
+        wrong = table(task, change(task, **{label: f"{rows(task)[5][label]}\u200b"}))
+        if task in (CLASSES, PICTURES):  # row 5 is one of their training data
+            yield Advice(task, "looks like .*: write it in one way", wrong, plain(task))
         yield Advice(
             task, "use two|needs two", table(task, every(task, label, lambda _: "a")), plain(task)
         )
@@ -146,6 +152,7 @@ def list_classes() -> Iterator[Advice]:
 
 
 HEADER = DATA[CLASSES].write("rows.csv", to_csv(rows(CLASSES)).replace(b"\n", b",\n"))
+DAYS = tuple({**row, "kind": f"2026-03-{n + 1:02}T10:00"} for n, row in enumerate(rows(CLASSES)))
 MANY = tuple({**row, "name": f"n{n}"} for n, row in enumerate(rows(CLASSES) * 4))
 TABLES = [
     *list_tables(),
@@ -193,6 +200,31 @@ TABLES = [
             table(CLASSES, every(CLASSES, "y", "{} percent".format)), "categories of y: 0.5 percent"
         ),
     ),
+    *[
+        Advice(
+            CLASSES,
+            said,
+            table(CLASSES, (*DAYS[:5], {**DAYS[5], "kind": cell}, *DAYS[6:])),
+            read(table(CLASSES, (*DAYS[:5], {**DAYS[5], "kind": right}, *DAYS[6:])), "dates: kind"),
+        )
+        for cell, right, said in (
+            ("soon", "", "correct it, or leave the cell empty"),
+            ("soon", "2026-03-06T10:00", "correct it, or leave the cell empty"),
+            ("2026-03-06T10:00Z", "2026-03-06T10:00", "write all times with one, or none"),
+        )
+    ],
+    Advice(
+        CLASSES,
+        "leave the cell empty; if it is a category, use another word",
+        table(CLASSES, change(CLASSES, x="unknown")),
+        read(table(CLASSES, change(CLASSES, x="")), "numbers: x, y"),
+    ),
+    Advice(
+        CLASSES,
+        "take it out of --drop-columns",
+        plain(CLASSES, drop_columns="target"),
+        plain(CLASSES),
+    ),
     Advice(
         CLASSES,
         "write dates as in 2026-03-14",
@@ -212,8 +244,8 @@ TABLES = [
         CLASSES,
         "if it is a category, use another word",
         table(CLASSES, change(CLASSES, y="NA")),
-        table(CLASSES, change(CLASSES, y="unknown")),
-        then=r"row 6: y is 'unknown' among numbers such as [\d.]+: correct it",
+        table(CLASSES, change(CLASSES, y="other")),
+        then=r"row 6: y is 'other' among numbers such as [\d.]+: correct it",
     ),
     Advice(
         CLASSES,

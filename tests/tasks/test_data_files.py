@@ -203,20 +203,55 @@ def test_only_an_empty_cell_is_missing(project):
     assert made.refusal().startswith("table.csv, row 61 has no target, as 1 row(s) in all")
 
 
-@pytest.mark.parametrize("word", ["NA", "nan", "None", "?", "-", "NULL", "#DIV/0!", "n.a."])
+@pytest.mark.parametrize(
+    "word", ["NA", "nan", "None", "?", "-", "NULL", "#DIV/0!", "n.a.", "Unknown", ":", "\\N"]
+)
 def test_a_word_for_nothing_among_numbers_is_asked_about(project, word):
     """The advice is to leave the cell empty: then it is missing, and the column has numbers."""
     made = project("tabular_classification", **TABLES)
     rows = numbered()
     table_of("x,target", *[row.replace("5,", f"{word},") for row in rows])
     said = made.refusal()
-    assert f"x is '{word}' among numbers" in said and "leave the cell empty" in said
+    assert f"x is {word!r} among numbers" in said and "leave the cell empty" in said
     table_of("x,target", *[row.replace("5,", ",") for row in rows])
     columns = made.data.fit_columns(made.config())
     assert [*columns.medians] == ["x"] and columns.empty == ["x"] and not columns.categories
     new = made.data.read_file(table_of("x", "1", word, name="new.csv"))
     with pytest.raises(SystemExit, match=r"^new.csv, row 2: x is .* and not a finite number"):
         columns.transform(new)
+
+
+def test_a_name_among_whole_numbers_is_said_with_its_row(project, capsys):
+    """The advice is to leave the cell empty: then the column has numbers, and nothing is said."""
+    made = project("tabular_regression", **TABLES)
+    rows = [f"{row % 5},{row}" for row in range(60)]
+    table_of("grade,target", *[row.replace("3,", "3b,") if row == "3,3" else row for row in rows])
+    assert made.data.fit_columns(made.config()).categories["grade"] == [*"0123", "3b", "4"]
+    said = "table.csv, row 4: grade is '3b' and no number, as in 1 of 36 rows: all are taken as cat"
+    assert capsys.readouterr().out.count(said) == 1
+    table_of("grade,target", *[row.replace("3,", ",") if row == "3,3" else row for row in rows])
+    assert [*made.data.fit_columns(made.config()).medians] == ["grade"]
+    table_of("grade,target", *[f"{[*'12', 'x', 'y'][row % 4]},{row}" for row in range(60)])
+    assert made.data.fit_columns(made.config()).categories == {"grade": [*"12xy"]}
+    assert capsys.readouterr().out == ""  # names as often as numbers
+
+
+def test_a_time_zone_is_that_of_the_training_rows(project):
+    made = project("tabular_regression", **TABLES)
+    for zone, other in ("Z", ""), ("", "+01:00"):
+        table_of("time,target", *[f"2026-03-0{1 + n % 9}T10:00{zone},{n}" for n in range(60)])
+        columns = made.data.fit_columns(made.config())
+        new = made.data.read_file(table_of("time", f"2026-03-05T10:00{zone}", name="new.csv"))
+        assert columns.transform(new).shape == (1, 1)
+        table_of("time", f"2026-03-05T10:00{zone}", f"2026-03-05T10:00{other}", name="new.csv")
+        with pytest.raises(SystemExit, match=r"^new.csv, row 2: time is .* a time zone, unlike"):
+            columns.transform(made.data.read_file("new.csv"))
+
+
+def test_numbers_of_more_than_64_bits_are_numbers(project):
+    made = project("tabular_regression", **TABLES)
+    table_of("x,target", *[f"{10**19 * (1 + n % 5)},{n}" for n in range(60)])
+    assert [*made.data.fit_columns(made.config()).medians] == ["x"]
 
 
 def test_numbers_with_a_decimal_comma_are_refused(project):
@@ -760,6 +795,10 @@ def test_months_as_numbers_are_months(project):
             [f"2026-01-{1 + n // 24:02} {n % 24:02}:00:00" for n in range(60)],
             ["2026-01-03 12:00:00", "2026-01-03 13:00:00"],
         ),
+        (  # in UTC, which is said
+            [f"2026-01-{1 + n // 24:02} {n % 24:02}:00:00+01:00" for n in range(60)],
+            ["2026-01-03 11:00:00Z", "2026-01-03 12:00:00Z"],
+        ),
     ],
 )
 def test_times_come_back_as_they_were_written(project, times, after):
@@ -810,6 +849,16 @@ def test_columns_come_back_under_their_names_and_an_early_end_is_said(project, c
     assert "series '2' is forecast from 2004-10-01" in capsys.readouterr().err
 
 
+def test_a_time_among_others_that_is_none_is_named(project):
+    made = project("forecasting", series_column="", **SHORT)
+    series_of([*MONTHS[:7], "soon", *MONTHS[8:]])
+    assert "row 8 has the time 'soon' among whole numbers" in made.refusal()
+    hours = [f"2026-01-{1 + n // 24:02}T{n % 24:02}:00" for n in range(60)]
+    series_of([*hours[:7], f"{hours[7]}Z", *hours[8:]])
+    said = "row 8 has the time '2026-01-01T07:00Z', and row 1 '2026-01-01T00:00': write all times"
+    assert said in made.refusal()
+
+
 def test_rows_of_series_are_complete(project):
     made = project("forecasting", series_column="", loss="mae", **SHORT)
     series_of(MONTHS, value="{},")
@@ -819,3 +868,38 @@ def test_rows_of_series_are_complete(project):
     series_of(MONTHS, value="NA")
     write("series.csv", "month,value", *[f"{m},{'NA' if m == '200003' else 1}" for m in MONTHS])
     assert made.data.read_series(made.config()).isna().sum().sum() == 1
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "more"),
+    [
+        ("seq2seq", []),
+        ("sft", []),
+        ("token_classification", []),
+        ("question_answering", ["Who sings?"]),
+        ("multiple_choice", ["Bo", "Al"]),
+    ],
+)
+def test_the_name_of_a_file_is_no_text(project, task, more):
+    """predict.py would write an answer to it, and nobody would see why it is a bad one."""
+    made = project(task)
+    config, names = made.config(), ["Bo sings.", *(more or ["Al sings."])]
+    assert made.predict.read_inputs(config, names)
+    table_of("text", "Bo sings.", name="texts.csv")
+    with pytest.raises(SystemExit, match=r"texts\.csv"):
+        made.predict.read_inputs(config, ["texts.csv", *names[1:]])
+
+
+def test_a_folder_of_texts_has_no_hidden_ones(project, capsys):
+    made = project("masked_language_model", dataset="text")
+    for name in ("a.txt", "b/c.TXT", ".git/d.txt", ".e.txt", "f.md", "g.jsonl"):
+        write(f"p/{name}", name)
+    assert made.data.read_texts("p", made.config()) == ["a.txt\n", "b/c.TXT\n"]
+    assert "p: ignored: 2 files that do not end in .txt" in capsys.readouterr().err
+    write("rows.json.txt", json.dumps({"text": "a"}))
+    assert made.data.read_texts("rows.json.txt", made.config()) == ['{"text": "a"}\n']
+    said = "rows.json.txt is read as texts: rows of JSON are read from a .jsonl file"
+    assert said in capsys.readouterr().err

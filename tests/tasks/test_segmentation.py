@@ -210,7 +210,7 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
     expected = {
         "size": "size/masks/000.png does not have the size of size/images/000.png.",
         "class": "class/masks/000.png has the class 7. Classes are from 0 to 2 (--classes)",
-        "color": "color/masks/000.png is not an 8-bit grayscale or palette image, but RGB: write the",
+        "color": "color/masks/000.png is not an 8-bit grayscale or palette image, but RGB: write",
         "lost": "lost/images/x.png has no mask lost/masks/x.png.",
         "damaged": "damaged/images/000.png can't be read as an image: ",
         "float": "float/images/000.tif can't be read as an image: it has 32 bits for each pixel",
