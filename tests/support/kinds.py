@@ -331,7 +331,6 @@ CARRIERS = [
         rows(image=lambda n: f"p/{n:02}.png", labels=pick("a,b", "b", "a")),
         csv=True,
         file="image",
-        text="labels",
         option="table",
         others=("val_table", "test_table"),
         answers=option("image_classification", dataset="csv", labels="many"),
@@ -536,8 +535,10 @@ def _(c: Carrier) -> Trial:
 
 
 @kind(TABLES, "commas, quotes and line breaks in a cell")
-def _(c: Carrier) -> Trial:
+def _(c: Carrier) -> Trial | None:
     column = c.text or c.label
+    if not column:
+        return None
     first = c.rows[0][column]
     rows = c.mapped(column, lambda cell: f'{cell}, "b"\nc' if cell == first else cell)
     trial = c.write("rows.csv", to_csv(rows))
@@ -1425,6 +1426,7 @@ def one(change: Callable[[dict[str, Any]], Any]) -> Callable[[list[dict[str, Any
 
 
 AT_MARK = r"annotations\[\d+\]"
+RUNS = {"size": [24, 24], "counts": [4 * 24 + 5, *[8, 16] * 9, 8, 24 * 24 - 13 * 24 - 13]}
 AT_IMAGE = r"images\[\d+\]|the image \d+"
 COCO |= {
     "ids with gaps, and a category that nobody uses": change_coco(
@@ -1456,6 +1458,18 @@ COCO |= {
     ),
     "another size than the image has": change_coco(
         AT_IMAGE, images=one(lambda i: {**i, "width": 48})
+    ),
+    "ids that are texts": change_coco(
+        images=lambda images: [{**image, "id": f"im{image['id']}"} for image in images],
+        annotations=lambda ms: [{**m, "image_id": f"im{m['image_id']}"} for m in ms],
+    ),
+    "crowds as run lengths": change_coco(  # of the same pixels: 10 columns of 8
+        annotations=lambda ms: [{**m, "iscrowd": m["id"] % 2, "segmentation": RUNS} for m in ms],
+        twin=coco_files(annotations=lambda ms: [{**m, "iscrowd": m["id"] % 2} for m in ms]),
+    ),
+    "no key annotations": lambda c: Trial(
+        {**c.files, "d/_annotations.coco.json": b'{"images": [], "categories": []}'},
+        place="_annotations.coco.json",
     ),
     "no annotations": change_coco(".", annotations=lambda marks: []),
     "images that the file does not list": lambda c: Trial(
@@ -1573,6 +1587,11 @@ def voc_bytes(change: Callable[[bytes], bytes], place: str = r"\.xml") -> Kind:
     )
 
 
+def listed(c: Carrier, lines: bytes, **more: Any) -> Trial:
+    """The validation data in a list."""
+    return Trial({**c.files, "d/ImageSets/Main/val.txt": lines}, **more)
+
+
 OBJECT = VOC[VOC.index("<object>") : VOC.index("</annotation>")]
 SIZE_OF = "<size><width>{0}</width><height>{0}</height><depth>3</depth></size>"
 VOC_FILES = {
@@ -1590,6 +1609,11 @@ VOC_FILES = {
     "ymax first": change_voc(
         "<xmin>5</xmin><ymin>6</ymin><xmax>14</xmax><ymax>13</ymax>",
         "<ymax>13</ymax><xmax>14</xmax><ymin>6</ymin><xmin>5</xmin>",
+    ),
+    "a box from 0": change_voc(  # pixels are counted from 1
+        "<xmin>5</xmin>",
+        "<xmin>0</xmin>",
+        twin=voc_files(VOC.replace("<xmin>5</xmin>", "<xmin>1</xmin>")),
     ),
     "min and max in the wrong order": change_voc("<xmin>5</xmin>", "<xmin>15</xmin>"),
     "a box that is nan": change_voc("<xmin>5</xmin>", "<xmin>nan</xmin>"),
@@ -1617,6 +1641,13 @@ VOC_FILES = {
         {**c.files, "d/JPEGImages/99.png": picture(99)}, said="1 files without an .xml file"
     ),
     "no name": change_voc("<name>{name}</name>", ""),
+    "images that end in capitals": lambda c: Trial(
+        {name.replace(".png", ".PNG"): content for name, content in c.files.items()}
+    ),
+    "a list with numbers and line ends of Windows": lambda c: listed(
+        c, b"00  1\r\n01 -1\r\n\r\n", twin=listed(c, b"00\n01\n")
+    ),
+    "a list of names with endings": lambda c: listed(c, b"00.png\n", place="val.txt"),
     "a DOCTYPE": change_voc("<annotation>", "<!DOCTYPE annotation>\n<annotation>"),
     "BOM and line ends of Windows": voc_bytes(
         lambda text: b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
