@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from os.path import isfile
 from pathlib import Path
 
 import torch
@@ -54,6 +55,8 @@ def read_inputs(config: Config, names: list[str]) -> list[str]:
                 texts += split_lines(Path(name).read_text(encoding="utf-8"))
             elif holds_objects(name):  # rows with `messages` or a `prompt`
                 texts += [read_prompt(row, place) for place, row in read_objects(name)]
+            elif isfile(name):
+                raise SystemExit(f"{name} is not read: name a .txt file with a text in each line.")
             else:
                 texts.append(name)
         except (OSError, ValueError) as error:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from os.path import isfile
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,8 @@ def read_inputs(config: Config, names: list[str]) -> list[str]:
                 texts += split_lines(broadcast_object_list([lines])[0])
             elif name.endswith(".txt"):
                 texts += split_lines(Path(name).read_text(encoding="utf-8"))
+            elif isfile(name):
+                raise SystemExit(f"{name} is not read: name a .txt file with a text in each line.")
             else:
                 texts.append(name)
         except (OSError, ValueError) as error:

@@ -70,7 +70,7 @@ def choose_format(given: pd.Series, times: pd.Index) -> str:
         return ""
     days = (times == times.normalize()).all()
     zoned = given.astype(str).str.contains("[T ].*(?:Z|[+-][0-9:]+)$").any()
-    hours = "%Y-%m-%d %H:%M:%S" + "Z" * zoned
+    hours = "%Y-%m-%d %H:%M:%SZ" if zoned else "%Y-%m-%d %H:%M:%S"
     return find_format(given) or ("%Y-%m-%d" if days else hours)
 
 

@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 import sys
+from os.path import isfile
 from pathlib import Path
 
 import torch
@@ -34,6 +35,8 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
 
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and its choices, or those of .jsonl files, with the keys of the training data."""
+    if files := [name for name in names if isfile(name) and not holds_objects(name)]:
+        raise SystemExit(f"Give a text and its choices, or .jsonl files, not {files[0]!r}.")
     if not any(map(holds_objects, names)):
         row = {"context": names[0], "choices": names[1:], "label": None}
         return [read_question(row, "The input")]

@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 import sys
+from os.path import isfile
 from pathlib import Path
 
 import torch
@@ -34,7 +35,7 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
 
 def read_inputs(config: Config, names: list[str]) -> list[Question]:
     """A text and a question about it, or the lines of .jsonl files, which have both."""
-    if len(names) == 2 and not holds_objects(names[0]):
+    if len(names) == 2 and not any(holds_objects(name) or isfile(name) for name in names):
         row = dict(zip(("context", "question"), names, strict=True))
         return [Question(*read_texts(row, "The input"))]
     questions = []
