@@ -349,7 +349,7 @@ def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
     (folder / "header.csv").write_text(",".join(table))
     (folder / "empty.csv").write_text("")
     lacks = "columns.csv lacks columns that the model needs: size, colour."
-    large = "size is 'large', and not a finite number, as in the training rows"
+    large = "size is 'large', and not a finite number of 32 bits, as in the training rows"
     expected = {
         ("columns.csv",): lacks,
         ("cell.csv",): f"cell.csv, row 3: {large}",

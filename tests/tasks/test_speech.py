@@ -84,7 +84,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         "empty.csv": "empty.csv, line 3: its text is not text, but ''.",
         "nothing.csv": "nothing.csv, line 3: its text is empty without the characters in --",
         "long.csv": "long.csv, line 3: ",
-        "commas.csv": "commas.csv, line 3 has more or fewer columns than the header.",
+        "commas.csv": "commas.csv, line 3 has more or fewer columns than the header:",
         "named.csv": "named.csv, line 2: there is no 'file' in path, text. Set --sound-columns.",
         "json.jsonl": "json.jsonl, line 2: there is no 'text' in file. Set --sound-columns.",
         "list.jsonl": "list.jsonl, item 1 is not a JSON object.",
