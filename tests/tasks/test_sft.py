@@ -271,7 +271,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "chats/train.jsonl").write_text(lines[0] + "\n")
     small = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert small.returncode and "Traceback" not in small.stderr
-    assert "Too few rows for three splits (1): use 3 or more." in small.stderr
+    assert "chats has 1 conversations: a split needs at least 10." in small.stderr
 
 
 @pytest.mark.sweep

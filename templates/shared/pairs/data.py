@@ -2,7 +2,7 @@
 import torch
 from torch.utils.data import random_split
 
-from lib.hub import complete_splits, load_splits
+from lib.hub import load_splits
 from lib.json_lines import drop_nulls
 from lib.pairs import load_file, read_pairs, write_pairs
 
@@ -37,13 +37,23 @@ return [
 ]
 
 #: slot split when dataset=huggingface
-splits = complete_splits(load_splits(config))
-parts = []
+splits, found = load_splits(config), {}
 for name in ("train", "validation", "test"):
-    source = f"{config.dataset_name}, {name}"
     rows = [
         (f"{config.dataset_name}, row {number} of {name}", drop_nulls(row))
-        for number, row in enumerate(splits[name], start=1)
+        for number, row in enumerate(splits.get(name) or (), start=1)
     ]
-    parts.append(Pairs(read_pairs(rows, source, config), config{{ task.reference }}))
-return parts
+    source = f"{config.dataset_name}, {name}"
+    found[name] = Pairs(read_pairs(rows, source, config), config{{ task.reference }}) if rows else None
+samples, *apart = found.values()
+shares = [0.0 if part else 0.1 for part in apart]
+if len(samples) < 10 and sum(shares):
+    raise SystemExit(
+        f"{config.dataset_name} has {len(samples)} pairs with two different answers within "
+        f"--context {config.context}: a split needs at least 10."
+    )
+# a fixed seed: another --seed must not move test samples into the training data
+rng = torch.Generator().manual_seed(0)
+parts = random_split(samples, [1 - sum(shares), *shares], generator=rng)
+# a split that the dataset has gets no share of the rows
+return [own or part for own, part in zip([None, *apart], parts, strict=True)]

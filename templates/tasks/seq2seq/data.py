@@ -54,7 +54,7 @@ from functools import partial
 
 from torch.utils.data import random_split
 
-from lib.hub import complete_splits, load_splits
+from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.names import describe_parts
 from lib.notes import note_ignored
@@ -133,14 +133,21 @@ def load_pairs(config) -> list[list[tuple[str, str]]]:
 #: slot load_pairs when dataset=huggingface
 def load_pairs(config) -> list[list[tuple[str, str]]]:
     """The splits train, validation and test of a Hugging Face dataset."""
-    splits = complete_splits(load_splits(config))
-    names = (config.source_column, config.target_column)
-    parts = []
+    splits, names = load_splits(config), (config.source_column, config.target_column)
+    found = {}
     for part in ("train", "validation", "test"):
-        source = f"{config.dataset_name}, {part}"
-        columns = [read_column(splits[part], name, source) for name in names]
-        parts.append(list(zip(*columns, strict=True)))
-    return parts
+        source, rows = f"{config.dataset_name}, {part}", splits.get(part)
+        columns = [read_column(rows, name, source) for name in names] if rows else [[], []]
+        found[part] = list(zip(*columns, strict=True))
+    pairs, *apart = found.values()
+    shares = [0.0 if part else 0.1 for part in apart]
+    if len(pairs) < 10 and sum(shares):
+        raise SystemExit(f"{config.dataset_name} has {len(pairs)} pairs: a split needs at least 10.")
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)
+    # a split that the dataset has gets no share of the rows
+    return [own or list(part) for own, part in zip([[], *apart], parts, strict=True)]
 
 
 def read_column(rows, name: str, source: str) -> list[str]:

@@ -159,7 +159,7 @@ from torch.utils.data import random_split
 
 from lib.chats import write_question
 from lib.conversations import SETTINGS, add_system, read_extras, read_turns
-from lib.hub import complete_splits, load_splits
+from lib.hub import load_splits
 from lib.json_lines import drop_nulls, read_objects
 from lib.notes import note_ignored, rename_keys
 
@@ -223,16 +223,27 @@ return [
 ]
 
 #: slot split when dataset=huggingface
-splits = complete_splits(load_splits(config))
-parts = []
+splits, found = load_splits(config), {}
 for name in ("train", "validation", "test"):
-    source = f"{config.dataset_name}, {name}"
     rows = [
         (f"{config.dataset_name}, row {number} of {name}", drop_nulls(row))
-        for number, row in enumerate(splits[name], start=1)
+        for number, row in enumerate(splits.get(name) or (), start=1)
     ]
-    parts.append(Conversations(read_conversations(rows, source, config), config))
-return parts
+    source = f"{config.dataset_name}, {name}"
+    found[name] = read_conversations(rows, source, config) if rows else []
+conversations, *apart = found.values()
+shares = [0.0 if part else 0.1 for part in apart]
+if len(conversations) < 10 and sum(shares):
+    raise SystemExit(
+        f"{config.dataset_name} has {len(conversations)} conversations: a split needs at least 10."
+    )
+# a fixed seed: another --seed must not move test samples into the training data
+rng = torch.Generator().manual_seed(0)
+parts = random_split(conversations, [1 - sum(shares), *shares], generator=rng)
+# a split that the dataset has gets no share of the rows
+return [
+    Conversations(own or list(part), config) for own, part in zip([[], *apart], parts, strict=True)
+]
 
 #: replace sample when packing=best_fit
 self.samples.append((inputs, torch.arange(len(inputs)), targets))
