@@ -37,6 +37,11 @@ def check_once(catalog: Catalog, remember: Remember) -> None:
         return "good"
 
     remember(f"templates {__version__} {_signature(catalog.root)}", check)
+    take_as_checked(catalog)
+
+
+def take_as_checked(catalog: Catalog) -> None:
+    """Of templates that were checked where they were packed."""
     _checked[id(catalog)] = catalog
 
 

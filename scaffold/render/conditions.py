@@ -102,6 +102,10 @@ class Situation:
     def _known(self) -> dict[tuple[Path, Words], bool]:
         return {}
 
+    @cached_property
+    def _options(self) -> dict[tuple[Path, str], list[Option]]:
+        return {}
+
     def holds(self, component: Component, words: Words) -> bool:
         """Whether a condition, which is known to be valid, holds."""
         if not words:
@@ -114,8 +118,10 @@ class Situation:
     def _holds(self, component: Component, test: Test) -> bool:
         if test.word != "when":
             return (test.name in self.names) == (test.word == "with")
-        task = self.answers["project.task"]
-        for option in find_options(self.catalog, component, test.name):
+        task, key = self.answers["project.task"], (component.manifest, test.name)
+        if key not in self._options:
+            self._options[key] = find_options(self.catalog, component, test.name)
+        for option in self._options[key]:
             if option.task in ("", task):
                 holds = applies(self.catalog, option, self.answers)
                 return holds and _written(option, self.answers[option.key]) in test.values

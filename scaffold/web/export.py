@@ -110,9 +110,10 @@ def _write_static(folder: Path, catalog: Catalog) -> None:
 
 def _write_generator(path: Path, cache: Path) -> None:
     _fill_cache(cache)
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in sorted([*_code(), *_texts(cache, "cache")]):
-            archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), content)
+            info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
         origin = json.dumps(find_origin().as_table())
         archive.writestr("scaffold/web/origin.json", origin)
 

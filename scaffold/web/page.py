@@ -90,6 +90,7 @@ class Page:
             "name": name,
             "command": as_command(wishes.kept, name),
             "next": next_commands(self.catalog, wishes.answers, name),
+            "wrong": dict(wishes.wrong),
         }
 
     def origins(self, body: Body) -> dict[str, Any]:

@@ -97,6 +97,7 @@ class ExistingProject(Page):
             ],
             "plan": _digest(plan),
             "command": as_command(wishes.kept, str(self.folder)).replace("new", "update", 1),
+            "wrong": dict(wishes.wrong),
         }
 
     def origins(self, body: Body) -> dict[str, Any]:

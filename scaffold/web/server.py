@@ -12,6 +12,7 @@ import sys
 import threading
 import traceback
 import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -26,6 +27,7 @@ from scaffold.cache import remember
 from scaffold.errors import ScaffoldError
 from scaffold.project.origin import digest_of
 from scaffold.project.pristine import PRISTINE
+from scaffold.render.format import Remember
 from scaffold.web.docs import Docs
 from scaffold.web.local import NewProject
 from scaffold.web.page import Page
@@ -75,6 +77,8 @@ class Server(ThreadingHTTPServer):
             raise ScaffoldError(
                 f"port {port} can't be used: {error.strerror}. Without --port, a free one is taken."
             ) from None
+        self.waiting: set[int] = set()  # threads with calls that somebody waits for
+        self.may_stop = False  # the call that has its turn
         self.turn = threading.Lock()  # one call at a time: they share what was read and imported
         self.token = secrets.token_urlsafe(24)
         self.hosts = {f"127.0.0.1:{self.server_port}", f"localhost:{self.server_port}"}
@@ -87,12 +91,26 @@ class Server(ThreadingHTTPServer):
         """Read the templates, and the project. Raises ScaffoldError."""
         self.templates = digest_of(template_root())
         catalog = load_catalog()
-        self.page = make_page(catalog, self.folder)
+        self.page = make_page(catalog, self.folder, self.remember)
         self.docs = Docs(catalog, self.app)
 
+    def remember(self, key: str, make: Callable[[], str]) -> str:
+        """What takes long to make. Raises ScaffoldError while somebody waits for something else."""
+        if self.may_stop and self.waiting:
+            raise ScaffoldError("something else is asked for.")
+        return remember(key, make)
+
     def call(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The result of a call of the page. Raises ScaffoldError."""
+        """The result of a call of the page. Raises ScaffoldError.
+
+        A feature's cost, which nobody waits for, is not found while something else is asked for.
+        """
+        me = threading.get_ident()
+        if name != "cost":
+            self.waiting.add(me)
         with self.turn:
+            self.waiting.discard(me)
+            self.may_stop = name == "cost"
             if name == "start" and digest_of(template_root()) != self.templates:
                 _forget()  # whoever edits a template loads the page again
                 self.read()
@@ -203,7 +221,7 @@ def _forget() -> None:
                 getattr(kept, "cache_clear", lambda: None)()
 
 
-def make_page(catalog: Catalog, folder: Path | None) -> Page:
+def make_page(catalog: Catalog, folder: Path | None, remember: Remember) -> Page:
     """The page for a project, or for a new one below the current folder. Raises ScaffoldError."""
     here = Path.cwd()
     if folder is None and (here / PRISTINE).is_file():

@@ -24,6 +24,7 @@ from scaffold.cache import remember
 from scaffold.cli import app
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import take_side
+from scaffold.render.format import make_anew
 from scaffold.web.local import NewProject
 from scaffold.web.project import ExistingProject
 from scaffold.web.server import TOKEN, Server, make_page
@@ -343,9 +344,18 @@ def test_a_bad_request_is_refused_in_words(server: Server) -> None:
         assert status == 422 and json.loads(content)["error"]
 
 
+def test_a_cost_is_not_found_while_somebody_waits(server: Server) -> None:
+    server.waiting.add(0)
+    with pytest.raises(ScaffoldError, match="something else is asked for"):
+        server.call("cost", {"feature": "ema"})
+    assert server.call("render", {})["files"], "another call waits for its turn alone"
+    server.waiting.clear()
+    assert server.call("cost", {"feature": "ema"})["lines"] > 20
+
+
 def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ScaffoldError, match="is not a scaffold project"):
-        make_page(load_catalog(), tmp_path)
+        make_page(load_catalog(), tmp_path, make_anew)
 
 
 # what is built

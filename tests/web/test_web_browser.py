@@ -17,7 +17,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -89,17 +91,38 @@ def told(page: Any, text: str) -> None:
     page.locator(".last b", has_text=text).wait_for()
 
 
-def seconds(page: Any, feature: str) -> float:
-    """How long it takes until the page has the files and the questions after an answer."""
-    start = time.perf_counter()
-    turn(page, feature)
-    page.wait_for_url(f"**{feature}**")
-    page.locator(".bar:not(.busy)").wait_for(state="attached")
-    return time.perf_counter() - start
+# click, and wait in the page itself: playwright's own steps take longer than some answers
+TAKE_TIMES = """
+async (feature) => {
+    const start = performance.now()
+    const until = async (holds) => {
+        while (!holds()) await new Promise(requestAnimationFrame)
+        return performance.now() - start
+    }
+    const bar = document.querySelector(".bar")
+    document.querySelector(`[data-key="features.${feature}.enabled"] input`).click()
+    await until(() => bar.classList.contains("busy"))
+    const files = await until(() => !bar.classList.contains("busy"))
+    return [files, await until(() => location.hash.includes(feature))]
+}
+"""
 
 
-def shown(times: list[float]) -> str:
-    return ", ".join(f"{each:.2f}" for each in times) + " s"
+@dataclass
+class Times:
+    """How long it takes after each answer until the page has the files, and the questions."""
+
+    files: list[float] = field(default_factory=list)
+    questions: list[float] = field(default_factory=list)
+
+    def take(self, page: Any, feature: str) -> None:
+        files, questions = page.evaluate(TAKE_TIMES, feature)
+        self.files.append(files / 1000)
+        self.questions.append(questions / 1000)
+
+    def __str__(self) -> str:
+        rows = (", ".join(f"{each:.2f}" for each in row) for row in (self.files, self.questions))
+        return "files {} s; questions {} s".format(*rows)
 
 
 def code(page: Any) -> str:
@@ -150,9 +173,11 @@ def test_an_answer_shows_at_once(page: Any, tmp_path: Path) -> None:
     with served(tmp_path) as (address, _):
         page.goto(address)
         page.locator(".cm-line").first.wait_for()
-        times = [seconds(page, feature) for feature in SOME]
-    print("each answer, with the local server:", shown(times))
-    assert sorted(times)[len(times) // 2] < 0.3 * BUSY
+        times = Times()
+        for feature in SOME:
+            times.take(page, feature)
+    print("each answer, with the local server:", times)
+    assert median(times.files) < 0.3 * BUSY
 
 
 def test_a_line_tells_its_template(page: Any, tmp_path: Path) -> None:
@@ -398,16 +423,21 @@ def test_the_exported_page_works_without_a_network(page: Any, site: str, tmp_pat
     start = time.perf_counter()
     page.goto(site)
     page.locator(".cm-line").first.wait_for()
-    times = [time.perf_counter() - start]
+    first_code = time.perf_counter() - start
     turn(page, "ema")
     told(page, "EMA")
-    times.append(time.perf_counter() - start)
+    first_answer = time.perf_counter() - start
+    page.wait_for_url("**ema**")
     page.wait_for_function("navigator.serviceWorker.controller !== null")
     page.context.set_offline(True)
     page.wait_for_timeout(2000)  # as somebody who looks at what has changed
-    times += [seconds(page, feature) for feature in SOME[1:]]
-    print("exported: first code, first answer, further ones:", shown(times))
-    assert times[0] < 1 * BUSY and times[1] < 8 * BUSY and max(times[2:]) < 1 * BUSY
+    times = Times()
+    for feature in SOME[1:]:
+        times.take(page, feature)
+    print(
+        f"exported: first code {first_code:.2f} s, first answer {first_answer:.2f} s, then {times}"
+    )
+    assert first_code < 1 * BUSY and first_answer < 8 * BUSY and max(times.files) < 1 * BUSY
     page.locator(".file", has_text="callbacks.py").click()
     page.locator(".cm-line", has_text="class Ema").first.hover(position={"x": 30, "y": 9})
     page.locator(".origin", has_text="with ema").wait_for()

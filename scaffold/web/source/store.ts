@@ -113,13 +113,14 @@ export async function go(next: Texts, why: string, how: "push" | "replace" | "no
   wanted = next
   const last = result.value?.files ?? null
   busy.value = true
-  const rendered: Promise<Result> = call("render", { wishes: next }) // first: it is what one waits for
-  const asked = settleForm(next, key, how, mine)
+  const rendered: Promise<Result> = call("render", { wishes: next })
+  // the code is what one waits for: the questions come after it
+  const settle = () => settleForm(next, key, how, mine)
+  const asked = rendered.then(settle, settle)
   try {
     const found = await rendered
     if (mine !== latest) return
-    const refused = key && (await asked)?.wrong[key]
-    if (refused) return
+    if (found.wrong?.[key]) return
     batch(() => {
       if (!isProject.value) before.value = last
       result.value = found

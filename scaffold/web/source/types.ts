@@ -65,6 +65,7 @@ export interface Result {
   name: string
   command: string
   next: string[]
+  wrong?: Texts // why a typed value is not one
   // of a project that exists
   today?: Texts
   generated?: Texts

@@ -63,10 +63,10 @@ async function run() {
 // what formats new code takes long to load: it is, once a first answer is on the screen
 let isWarm = false
 async function warmUp() {
-  if (isWarm) return
-  isWarm = true
   const found = await python
-  if (!jobs.length) found.runPython("import black")
+  if (isWarm || isRunning) return
+  isWarm = true
+  found.runPython("import black")
 }
 
 scope.onmessage = ({ data }: MessageEvent<Job>) => {
