@@ -423,8 +423,8 @@ def read_voc(folder: Path) -> dict[str, Annotated]:
     rows = {path.stem: read_file(path, images, renamed) for path in paths}
     if renamed:
         note(
-            f"{files}: {len(renamed):,} files name an image that is not there, as {renamed[0]}: the "
-            "one of their own name is taken"
+            f"{files}: {len(renamed):,} files name an image that is not there, as {renamed[0]}: "
+            "the one of their own name is taken"
         )
     used = {row.image for row in rows.values()} | {*paths}
     if others := [path for path in list_shown(images) if path.is_file() and path not in used]:

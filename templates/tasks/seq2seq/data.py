@@ -142,7 +142,9 @@ def load_pairs(config) -> list[list[tuple[str, str]]]:
     pairs, *apart = found.values()
     shares = [0.0 if part else 0.1 for part in apart]
     if len(pairs) < 10 and sum(shares):
-        raise SystemExit(f"{config.dataset_name} has {len(pairs)} pairs: a split needs at least 10.")
+        raise SystemExit(
+            f"{config.dataset_name} has {len(pairs)} pairs: a split needs at least 10."
+        )
     # a fixed seed: another --seed must not move test samples into the training data
     rng = torch.Generator().manual_seed(0)
     parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)

@@ -235,7 +235,8 @@ conversations, *apart = found.values()
 shares = [0.0 if part else 0.1 for part in apart]
 if len(conversations) < 10 and sum(shares):
     raise SystemExit(
-        f"{config.dataset_name} has {len(conversations)} conversations: a split needs at least 10."
+        f"{config.dataset_name} has {len(conversations)} conversations: a split needs at least "
+        "10."
     )
 # a fixed seed: another --seed must not move test samples into the training data
 rng = torch.Generator().manual_seed(0)
