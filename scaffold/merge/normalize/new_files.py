@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from scaffold.merge.checks.scripts import NOTEBOOK
 from scaffold.merge.semantics.names import module_of
@@ -39,7 +40,7 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
         names = set(re.findall(r"\w+", " ".join(imported)))
         if module not in text:
             continue
-        found = find_renames(split(base, PYTHON), split(own, PYTHON)).everywhere
+        found = _find_renames(base, own)
         table |= {name: new for name, new in found.items() if name in names}
         text = name_attributes(text, module, found)
     if not table:
@@ -47,6 +48,11 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
     if path.endswith(NOTEBOOK):  # words of its text are names, too
         return re.sub(r"\w+", lambda word: table.get(word[0], word[0]), text)
     return write_units(rename_units(split(text, PYTHON), Renames(everywhere=table)))
+
+
+@lru_cache(maxsize=32)  # the same for each new file
+def _find_renames(base: str, own: str) -> Mapping[str, str]:
+    return find_renames(split(base, PYTHON), split(own, PYTHON)).everywhere
 
 
 def name_attributes(text: str, module: str, renames: Mapping[str, str]) -> str:

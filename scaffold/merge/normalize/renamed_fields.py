@@ -8,13 +8,14 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from scaffold.merge.normalize.config_rows import Field, fields_of
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, split
 from scaffold.merge.source.training import CONFIG, TAKE_FIELDS
-from scaffold.merge.source.versions import Files, Versions
+from scaffold.merge.source.versions import Versions
 
 
 def follow_fields(project: Versions) -> Versions:
@@ -30,18 +31,35 @@ def follow_fields(project: Versions) -> Versions:
             renamed |= find_renamed(before, now)
     if not renamed:
         return project
+    base, theirs = dict(project.base), dict(project.theirs)
+    for name in (name for name in base.keys() | theirs.keys() if name.endswith(".py")):
+        texts = [side[name] for side in (base, theirs) if name in side]
+        if name in base:
+            own = project.ours.get(project.place(name), "")
+            table = _names_that_go(renamed, known, texts, own)
+        else:
+            table = {old: renamed[old] for old in renamed.keys() - _left(texts[0], known)}
+        for side in (base, theirs):
+            if name in side:
+                side[name] = name_fields(side[name], table, known)
+    return replace(project, base=base, theirs=theirs)
 
-    def put_on(files: Files) -> Files:
-        return {
-            name: (
-                name_fields(text, renamed, known, is_new=name not in project.base)
-                if name.endswith(".py")
-                else text
-            )
-            for name, text in files.items()
-        }
 
-    return replace(project, base=put_on(project.base), theirs=put_on(project.theirs))
+def _names_that_go(
+    renamed: Mapping[str, str], known: set[str], texts: list[str], own: str
+) -> dict[str, str]:
+    """The fields after whose renaming no old name is left in a file, nor in that of the owner.
+
+    `style.find_renames` follows others, which are also names of variables and arguments.
+    """
+    return {
+        old: new
+        for old, new in renamed.items()
+        if not any(
+            re.search(rf"\b{old}\b", text)
+            for text in (own, *(name_fields(text, {old: new}, known) for text in texts))
+        )
+    }
 
 
 def find_renamed(base: list[Field], ours: list[Field]) -> dict[str, str]:
@@ -63,41 +81,44 @@ def find_renamed(base: list[Field], ours: list[Field]) -> dict[str, str]:
     return {one[0]: two[0] for one, two in pairs if len(one) == len(two) == 1}
 
 
-def name_fields(text: str, renamed: Mapping[str, str], known: set[str], is_new: bool) -> str:
-    """A file with the new names of fields. `known` are all fields, with their old names.
-
-    A new file that names a field in other texts, too, such as a flag of a script that it starts,
-    keeps the old name: the checks tell it.
-    """
+def name_fields(text: str, renamed: Mapping[str, str], known: set[str]) -> str:
+    """A file with the new names of fields. `known` are all fields, with their old names."""
     if not any(name in text for name in renamed):
         return text
-    try:
-        tree = parse(text)
-    except SyntaxError:
-        return text
     rows = text.split("\n")
-    uses = sorted(_uses(tree, known), reverse=True)
-    keys = Counter(name for _, _, name, is_key in uses if is_key)
-    left = Counter(_texts(tree)) - keys if is_new else Counter()
-    for line, column, name, _ in uses:
+    for line, column, name, _ in sorted(_uses(text, known), reverse=True):
         row = rows[line - 1].encode()
         end = column + len(name.encode())
-        if name in renamed and name not in left and row[column:end] == name.encode():
+        if name in renamed and row[column:end] == name.encode():
             rows[line - 1] = (row[:column] + renamed[name].encode() + row[end:]).decode()
     return "\n".join(rows)
 
 
-def _texts(tree: ast.Module) -> Iterator[str]:
+def _left(text: str, known: set[str]) -> set[str]:
+    """Fields that a new file names in other texts, too, such as a flag of what it starts.
+
+    They keep their old names there: the checks tell it.
+    """
+    keys = Counter(name for _, _, name, is_key in _uses(text, known) if is_key)
+    return set(Counter(_texts(text)) - keys)
+
+
+def _texts(text: str) -> Iterator[str]:
     """The texts of a file that may name a field: `"seed"`, and "seed" of `"--seed"`."""
-    for node in ast.walk(tree):
+    for node in _walk(text):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from re.findall(r"^\w+$", node.value)
             yield from (flag.replace("-", "_") for flag in re.findall(r"--([\w-]+)", node.value))
 
 
-def _uses(tree: ast.Module, known: set[str]) -> Iterator[tuple[int, int, str, bool]]:
+def _walk(text: str) -> Iterator[ast.AST]:
+    with suppress(SyntaxError):
+        yield from ast.walk(parse(text))
+
+
+def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, bool]]:
     """Where fields are named: line, column in bytes, name, and whether it is a key of a dict."""
-    for node in ast.walk(tree):
+    for node in _walk(text):
         if isinstance(node, ast.Attribute) and _last_name(node.value).lower().endswith("config"):
             end = node.end_col_offset or 0
             yield node.end_lineno or node.lineno, end - len(node.attr.encode()), node.attr, False
