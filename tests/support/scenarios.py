@@ -1804,7 +1804,7 @@ scenario(
     ),
     NO_STOP,
     before=STOP,
-    expect=decide(TRAIN),
+    expect=decide("config.py"),
 )
 
 # several at once
