@@ -204,7 +204,9 @@ def test_going_back_and_a_link(page: Any, tmp_path: Path) -> None:
         page.get_by_role("button", name="Take back").click()
         told(page, "going back")
         page.wait_for_url(lambda url: "#" not in url)
-        assert not page.locator('[data-key="features.ema.enabled"] input').first.is_checked()
+        page.locator('[data-key="features.ema.enabled"] input:not(:checked)').first.wait_for(
+            state="attached"
+        )
         other = page.context.new_page()  # a second tab beside the first
         other.goto(link)
         other.locator('[data-key="features.ema.decay"]').wait_for()
@@ -228,7 +230,7 @@ def test_a_wrong_value_is_told_where_it_was_typed(page: Any, tmp_path: Path) -> 
         field.fill("7")
         field.press("Enter")
         told(page, "training.epochs = 7")
-        assert page.locator('[data-key="training.epochs"] .error').count() == 0
+        error.wait_for(state="detached")
 
 
 def test_a_choice_that_resets_another_answer_says_so(page: Any, tmp_path: Path) -> None:
