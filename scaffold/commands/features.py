@@ -152,10 +152,13 @@ def _is_of(catalog: Catalog, recipe: str, task: str | None) -> bool:
 
 def _holds(line: _Line, words: Sequence[str]) -> bool:
     text = " ".join([*line[0], *line[1:]]).lower()
-    # three letters are in many words: `ci` does not mean "precision"
-    starts = (r"(?<![a-z0-9])" if len(word) < 4 else "" for word in words)
-    parts = (start + re.escape(word.lower()) for start, word in zip(starts, words, strict=True))
-    return all(re.search(part, text) for part in parts)
+
+    def found(word: str) -> bool:
+        # three letters are in many words: `ci` does not mean "precision"
+        start = r"(?<![a-z0-9])" if len(word) < 4 else ""
+        return bool(re.search(start + re.escape(word.lower()), text))
+
+    return all(map(found, words))
 
 
 def _columns(columns: tuple[str, ...], text: str) -> list[str]:

@@ -65,13 +65,12 @@ def check_config(files: Mapping[str, str], origins: Mapping[str, Sequence[Line]]
     script = files.get(home)
     if script is None:
         return
-    before, _, after = script.partition("\nclass Config")
-    config = re.split(r"\n(?=\S)", after)[0]  # up to what is not indented
-    start = before.count("\n") + 2
     fields = {
-        field[1]: number
-        for number, row in enumerate(config.split("\n"), start)
-        if (field := re.match(r"    (\w+): ", row))
+        node.target.id: node.lineno
+        for config in ast.parse(script).body
+        if isinstance(config, ast.ClassDef) and config.name == "Config"
+        for node in config.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
     read: set[str] = set()
     for name, text in files.items():

@@ -5,13 +5,30 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
+import torch
 from accelerate import PartialState
+from torch.utils.data import random_split
 
 
 def find_shares(apart: Sequence, config) -> list[float]:
     """The shares of validation and test data to split off: 0 for what the user has `apart`."""
     shares = (config.val_share, config.test_share)
     return [0.0 if part else share for part, share in zip(apart, shares, strict=True)]
+
+
+def complete_parts(samples, apart: Sequence, few: str) -> list:
+    """Training, validation and test data. What is not `apart` is a tenth of the samples.
+
+    The parts are the same in each run. Raises SystemExit with the message `few` if there are fewer
+    than 10 samples to be split.
+    """
+    shares = [0.0 if part else 0.1 for part in apart]
+    if len(samples) < 10 and any(shares):
+        raise SystemExit(few)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(samples, [1 - sum(shares), *shares], generator=rng)
+    return [own or part for own, part in zip([None, *apart], parts, strict=True)]
 
 
 def split_by_class(labels: Sequence, shares: Sequence[float]) -> list[list[int]]:

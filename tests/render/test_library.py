@@ -128,6 +128,19 @@ def test_classes_of_one_or_two_samples_are_training_data(capsys: pytest.CaptureF
     assert capsys.readouterr().out == ""
 
 
+def test_what_is_not_apart_is_a_tenth_of_the_samples() -> None:
+    complete = load("splits").complete_parts
+    parts = complete(range(20), [None, []], "few")
+    assert [len(part) for part in parts] == [16, 2, 2]
+    assert sorted(one for part in parts for one in part) == list(range(20))
+    assert [[*part] for part in complete(range(20), [None, []], "few")] == [[*p] for p in parts]
+    train, val, test = complete(range(20), ["own", None], "few")
+    assert (len(train), val, len(test)) == (18, "own", 2)
+    assert len(complete(range(3), ["own", "other"], "few")[0]) == 3, "nothing is split"
+    with pytest.raises(SystemExit, match="few"):
+        complete(range(9), ["own", None], "few")
+
+
 # hub
 
 

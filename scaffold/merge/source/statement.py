@@ -136,17 +136,12 @@ _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, toke
 
 def split(text: str, kind: str) -> list[Statement]:
     """The units of a file. Invalid Python is split into lines."""
-    return list(_split(text, kind))
-
-
-@lru_cache(maxsize=128)  # several rules look at the same files
-def _split(text: str, kind: str) -> tuple[Statement, ...]:
     if kind == PYTHON:
         try:
-            return tuple(_split_python(text))
+            return _split_python(text)
         except (tokenize.TokenError, SyntaxError, IndexError):
             pass
-    return tuple(split_lines(text, kind))
+    return split_lines(text, kind)
 
 
 def split_lines(text: str, kind: str = TEXT) -> list[Statement]:

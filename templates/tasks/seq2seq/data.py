@@ -59,6 +59,7 @@ from lib.json_lines import holds_objects, read_objects
 from lib.names import describe_parts
 from lib.notes import note_ignored
 from lib.samples import pad
+from lib.splits import complete_parts
 from lib.tables import read_table
 from accelerate import PartialState
 from model import END, PADDING, START, Tokenizer, build_tokenizer
@@ -116,40 +117,24 @@ def read_pairs(path: str, config) -> list[tuple[str, str]]:
 
 def load_pairs(config) -> list[list[tuple[str, str]]]:
     """Pairs of texts for training, validation and test."""
-    files = [config.val_path, config.test_path]
-    shares = [0.0 if path else 0.1 for path in files]
-    pairs = read_pairs(config.path, config)
-    if len(pairs) < 10 and sum(shares):
-        raise SystemExit(f"{config.path} has {len(pairs)} rows: a split needs at least 10.")
-    # a fixed seed: another --seed must not move test samples into the training data
-    rng = torch.Generator().manual_seed(0)
-    parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)
-    # a split with its own file gets no share of the rows
-    return [
-        read_pairs(path, config) if path else list(part)
-        for path, part in zip(["", *files], parts, strict=True)
-    ]
+    pairs, *apart = (
+        read_pairs(path, config) if path else []
+        for path in (config.path, config.val_path, config.test_path)
+    )
+    few = f"{config.path} has {len(pairs)} rows: a split needs at least 10."
+    return [list(part) for part in complete_parts(pairs, apart, few)]
 
 #: slot load_pairs when dataset=huggingface
 def load_pairs(config) -> list[list[tuple[str, str]]]:
     """The splits train, validation and test of a Hugging Face dataset."""
     splits, names = load_splits(config), (config.source_column, config.target_column)
-    found = {}
+    found = []
     for part in ("train", "validation", "test"):
         source, rows = f"{config.dataset_name}, {part}", splits.get(part)
         columns = [read_column(rows, name, source) for name in names] if rows else [[], []]
-        found[part] = list(zip(*columns, strict=True))
-    pairs, *apart = found.values()
-    shares = [0.0 if part else 0.1 for part in apart]
-    if len(pairs) < 10 and sum(shares):
-        raise SystemExit(
-            f"{config.dataset_name} has {len(pairs)} pairs: a split needs at least 10."
-        )
-    # a fixed seed: another --seed must not move test samples into the training data
-    rng = torch.Generator().manual_seed(0)
-    parts = random_split(pairs, [1 - sum(shares), *shares], generator=rng)
-    # a split that the dataset has gets no share of the rows
-    return [own or list(part) for own, part in zip([[], *apart], parts, strict=True)]
+        found.append(list(zip(*columns, strict=True)))
+    few = f"{config.dataset_name} has {len(found[0])} pairs: a split needs at least 10."
+    return [list(part) for part in complete_parts(found[0], found[1:], few)]
 
 
 def read_column(rows, name: str, source: str) -> list[str]:

@@ -162,6 +162,7 @@ from lib.conversations import SETTINGS, add_system, read_extras, read_turns
 from lib.hub import load_splits
 from lib.json_lines import drop_nulls, read_objects
 from lib.notes import note_ignored, rename_keys
+from lib.splits import complete_parts
 
 #: slot read_conversations when dataset=rules
 def write_conversations() -> list[Conversation]:
@@ -206,45 +207,26 @@ def load_file(path: str, config) -> list[Conversation]:
     return read_conversations(list(read_objects(path)), path, config)
 
 #: slot split when dataset=jsonl
-files = [config.val_path, config.test_path]
-shares = [0.0 if path else 0.1 for path in files]
-conversations = load_file(config.path, config)
-if len(conversations) < 10 and sum(shares):
-    raise SystemExit(
-        f"{config.path} has {len(conversations)} conversations: a split needs at least 10."
-    )
-# a fixed seed: another --seed must not move test samples into the training data
-rng = torch.Generator().manual_seed(0)
-parts = random_split(conversations, [1 - sum(shares), *shares], generator=rng)
-# a split with its own file gets no share of the rows
-return [
-    Conversations(load_file(path, config) if path else list(part), config)
-    for path, part in zip(["", *files], parts, strict=True)
-]
+conversations, *apart = (
+    load_file(path, config) if path else []
+    for path in (config.path, config.val_path, config.test_path)
+)
+few = f"{config.path} has {len(conversations)} conversations: a split needs at least 10."
+parts = complete_parts(conversations, apart, few)
+return [Conversations(list(part), config) for part in parts]
 
 #: slot split when dataset=huggingface
-splits, found = load_splits(config), {}
+splits, found = load_splits(config), []
 for name in ("train", "validation", "test"):
     rows = [
         (f"{config.dataset_name}, row {number} of {name}", drop_nulls(row))
         for number, row in enumerate(splits.get(name) or (), start=1)
     ]
     source = f"{config.dataset_name}, {name}"
-    found[name] = read_conversations(rows, source, config) if rows else []
-conversations, *apart = found.values()
-shares = [0.0 if part else 0.1 for part in apart]
-if len(conversations) < 10 and sum(shares):
-    raise SystemExit(
-        f"{config.dataset_name} has {len(conversations)} conversations: a split needs at least "
-        "10."
-    )
-# a fixed seed: another --seed must not move test samples into the training data
-rng = torch.Generator().manual_seed(0)
-parts = random_split(conversations, [1 - sum(shares), *shares], generator=rng)
-# a split that the dataset has gets no share of the rows
-return [
-    Conversations(own or list(part), config) for own, part in zip([[], *apart], parts, strict=True)
-]
+    found.append(read_conversations(rows, source, config) if rows else [])
+few = f"{config.dataset_name} has {len(found[0])} conversations: a split needs at least 10."
+parts = complete_parts(found[0], found[1:], few)
+return [Conversations(list(part), config) for part in parts]
 
 #: replace sample when packing=best_fit
 self.samples.append((inputs, torch.arange(len(inputs)), targets))
