@@ -83,7 +83,7 @@ def test_what_is_said_of_a_classifier(tmp_path: Path) -> None:
     """Metrics, intervals, errors, classes and a comparison, each checked against the others."""
     project = train(tmp_path, {}, "--epochs", "2")
     retrain(project, *BRIEF, "--seed", "1", "--output-dir", "runs/other")
-    report = evaluate(project, "--by", "class", "--against", "runs/other")
+    report = evaluate(project, "--run", "runs/latest", "--by", "class", "--against", "runs/other")
     last, other = logged(project), logged(project, "other")
     for name in ("test_loss", "test_accuracy"):
         row = report[name]
