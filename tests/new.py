@@ -109,10 +109,10 @@ def main(arguments: list[str]) -> None:
         "dataset": f"--task {given.task} --set {given.task}.dataset={given.name}",
     }[given.kind]
     print(f"\nTry it: scaffold new trial --yes {setting}, then train it in trial/.")
-    print("Then write the pages and the examples again: tests/pages.py, tests/examples.py.")
+    print("Then write the lists and the examples again: tests/pages.py, tests/examples.py.")
     if given.kind != "dataset":
         page = f"templates/{given.kind}s/{given.name}/README.md"
-        print(f"Say in {page}, above the mark, what it does, when to use it, and what it costs.")
+        print(f"Say in {page} what it does, when to use it, and what it costs.")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-"""The pages of documentation below templates/. `python tests/pages.py` writes them anew."""
+"""The lists and counts in the documentation of templates/, which `python tests/pages.py` writes."""
 
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from scaffold.answers.catalog import MARK, Catalog
+from scaffold.answers.catalog import Catalog
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import Answers, resolve
 from scaffold.render.check import read_all
 from scaffold.render.duties import tell_duties
-from scaffold.render.pages import page_path, write_index, write_page
+from scaffold.render.pages import write_index
 from scaffold.render.project import render_project
 from support.paths import TEMPLATES
 
@@ -18,15 +18,9 @@ COMMAND = "python tests/pages.py"
 
 
 def pages() -> dict[str, Callable[[], str]]:
-    """What writes each page, by its path below the templates: what is above the mark is kept."""
+    """What writes each list, by its path below the templates."""
     catalog = load_catalog()
-    components = [*catalog.tasks.values(), *catalog.features.values()]
-    found = {
-        page_path(component): partial(write_page, catalog, component, mark=MARK)
-        for component in components
-    }
-    index, readme = partial(write_index, catalog), partial(write_readme, catalog)
-    return {"FEATURES.md": index, README: readme, **found}
+    return {"FEATURES.md": partial(write_index, catalog), README: partial(write_readme, catalog)}
 
 
 README = "README.md"  # written by hand, but for two tables
@@ -109,4 +103,4 @@ if __name__ == "__main__":
     for name, write in pages().items():
         (FOLDER / name).write_text(write(), encoding="utf-8", newline="\n")
     write_comparison()
-    print(f"wrote {len(pages())} pages to {FOLDER}")
+    print(f"wrote {', '.join([*pages(), COMPARISON])}")

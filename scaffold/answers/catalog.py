@@ -6,8 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from scaffold.errors import TemplateError
-
 Value = bool | int | float | str
 
 
@@ -295,22 +293,14 @@ class Catalog:
 
 
 PAGE = "README.md"  # of a task or a feature
-MARK = "<!-- below: from the manifest, by python tests/pages.py -->"
 
 
 def read_about(component: Task | Feature) -> str:
-    """What its page says in one screen: what it does, when to take it, what it costs.
-
-    On the page, this stands below the title and the line of help, and above the mark. Raises
-    TemplateError for a page without the mark.
-    """
+    """What its page says in one screen: what it does, when to take it, what it costs."""
     page = component.folder / PAGE
     if not page.is_file():
         return ""
-    text, mark, _ = page.read_text(encoding="utf-8").partition(MARK)
-    if not mark:
-        raise TemplateError(page, 1, f"a line is missing, below what is written by hand: {MARK}")
-    return "".join(text.split("\n\n", 2)[2:]).strip()
+    return page.read_text(encoding="utf-8").partition("\n\n")[2].strip()
 
 
 def line_of(manifest: Path, text: str) -> int:

@@ -79,7 +79,7 @@ def _memory(catalog: Catalog, answers: Answers) -> str:
 
 def explain_feature(catalog: Catalog, feature: Feature) -> None:
     """Print the page of a feature, and the lines that it adds."""
-    typer.echo(write_page(catalog, feature, tasks=True))
+    typer.echo(write_page(catalog, feature))
     without, with_feature = without_and_with(catalog, feature)
     before_and_after = [_memory(catalog, answers) for answers in (without, with_feature)]
     if before_and_after[0] != before_and_after[1]:

@@ -18,21 +18,14 @@ from scaffold.answers.resolve import answers_for, can_fit
 from scaffold.answers.settings import toml_literal
 
 
-def write_page(
-    catalog: Catalog, component: Task | Feature, tasks: bool = False, mark: str = ""
-) -> str:
-    """Markdown: what a task or a feature is, when to take it, and its settings.
-
-    With `tasks`, the page of a feature names those that it works with. The pages in the repository
-    name what a task must have instead: another task changes none of them. In these, `mark` stands
-    below what is written by hand.
-    """
+def write_page(catalog: Catalog, component: Task | Feature) -> str:
+    """Markdown: what a task or a feature is, when to take it, what it works with, its settings."""
     if isinstance(component, Task):
         facts = [*_task_facts(catalog, component)]
     else:
         facts = [*_feature_facts(catalog, component)]
-        facts += _fitting_tasks(catalog, component) if tasks else ()
-    parts = [f"# {component.title}", _sentence(component.help), read_about(component), mark]
+        facts += _fitting_tasks(catalog, component)
+    parts = [f"# {component.title}", _sentence(component.help), read_about(component)]
     parts += ["\n".join(f"- {fact}" for fact in facts)]
     parts += _settings(catalog, component)
     if isinstance(component, Task) and "command" in component.values:
@@ -119,8 +112,8 @@ def write_index(catalog: Catalog) -> str:
     """Markdown: all tasks and features, with a link to the page of each."""
     parts = [
         "# Tasks and features",
-        "`scaffold features` lists them too. `scaffold explain NAME` prints a "
-        "page and the lines that a feature adds.",
+        "`scaffold features` lists them too. `scaffold explain NAME` prints a page with all "
+        "settings, and the lines that a feature adds.",
     ]
     for title, components in (("Tasks", catalog.tasks), ("Features", catalog.features)):
         rows = [f"| {title.lower().removesuffix('s')} | |", "| --- | --- |"]

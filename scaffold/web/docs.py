@@ -93,7 +93,7 @@ class Docs:
             section = "Features" if isinstance(part, Feature) else "Tasks"
             path = f"{section.lower()}/{part.name}.html"
             entry = Entry(path, part.title, section, part.help)
-            yield entry, partial(write_page, self.catalog, part, tasks=True)
+            yield entry, partial(write_page, self.catalog, part)
         for recipe in load_recipes().values():
             entry = Entry(f"recipes/{recipe.name}.html", recipe.title, "Recipes", recipe.help)
             yield entry, partial(write_recipe_page, self.catalog, recipe)

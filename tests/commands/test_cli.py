@@ -730,7 +730,7 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
     )
     result = cli("explain", name)
     assert result.code == 0
-    assert result.out.startswith(write_page(catalog, feature, tasks=True))
+    assert result.out.startswith(write_page(catalog, feature))
     assert all(f"`{option.key}`" in result.out for option in feature.options)
     for tool, command in {"patch": ["patch", "-p1", "-s"], "git": ["git", "apply", "-"]}.items():
         folder = write_files(tmp_path / tool, before)

@@ -8,7 +8,6 @@ import new
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.render.check import check_templates
-from scaffold.render.pages import write_page
 from scaffold.render.project import render_project
 from support.files import write_files
 from support.paths import TEMPLATES
@@ -78,28 +77,6 @@ def test_a_task_is_one_folder(
     files = render(templates, project__task="mine")
     assert "done | test_loss" in trained(files, tmp_path)
     assert files["train.py"] == render(templates, project__task="own")["train.py"]
-
-
-def pages(templates: Path) -> dict[str, str]:
-    """Each page, by the name of its task or feature."""
-    load_catalog.cache_clear()
-    catalog = load_catalog(templates)
-    components = (*catalog.tasks.values(), *catalog.features.values())
-    return {one.name: write_page(catalog, one) for one in components}
-
-
-def test_another_task_or_feature_changes_few_pages(templates: Path) -> None:
-    """Of a task none; of a feature those of the tasks that can't have it."""
-    before = pages(templates)
-    write(["task", "mine"], templates)
-    with_task = pages(templates)
-    assert with_task.keys() - before.keys() == {"mine"}
-    assert all(with_task[name] == page for name, page in before.items())
-    write(["feature", "shout"], templates)
-    with_feature = pages(templates)
-    changed = {name for name, page in with_task.items() if with_feature[name] != page}
-    tasks = load_catalog(templates).tasks.values()
-    assert changed == {task.name for task in tasks if "one_optimizer" not in task.can_have}
 
 
 @pytest.mark.train

@@ -1,56 +1,47 @@
 """The documentation says what the manifests say."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from pages import COMMAND, COMPARISON, FOLDER, compared, count_lines, pages
-from scaffold.answers.catalog import MARK, read_about
+from scaffold.answers.catalog import read_about
 from scaffold.answers.manifests import load_catalog
-from scaffold.errors import TemplateError
-from scaffold.render.pages import page_path
+from scaffold.render.pages import page_path, write_page
 from support.combinations import in_turns
-from support.files import replace_in
 from support.rendering import render
 
 PAGES = pages()
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_what_its_manifest_says(name: str) -> None:
+def test_a_list_is_what_the_manifests_say(name: str) -> None:
     path = FOLDER / name
     assert path.is_file() and path.read_text() == PAGES[name](), f"run `{COMMAND}`"
 
 
-def test_no_page_is_left_over() -> None:
+def test_each_page_has_its_title_and_fits_a_screen() -> None:
+    catalog = load_catalog()
+    components = [*catalog.tasks.values(), *catalog.features.values()]
+    for component in components:
+        page = FOLDER / page_path(component)
+        assert page.read_text(encoding="utf-8").startswith(f"# {component.title}\n\n"), page
+        assert 100 <= len(read_about(component)) <= 3600, page
+        assert len(component.help) <= 120 and not component.help.endswith("."), component.name
     found = {
-        path.relative_to(FOLDER).as_posix()
+        path
         for kind in ("tasks", "features", "hardware")
         for path in FOLDER.glob(f"{kind}/*/README.md")
     }
-    assert found == PAGES.keys() - {"FEATURES.md", "README.md"}
+    assert found == {FOLDER / page_path(component) for component in components}
 
 
-def test_each_page_fits_a_screen_and_says_when_to_take_it() -> None:
+def test_a_page_says_when_to_take_it_and_lists_the_settings() -> None:
     catalog = load_catalog()
-    for component in [*catalog.tasks.values(), *catalog.features.values()]:
-        about = f"{page_path(component)} needs a text of its own above the mark"
-        assert 100 <= len(read_about(component)) <= 3600, about
-        assert len(component.help) <= 120 and not component.help.endswith("."), component.name
-    assert len(PAGES) == len(catalog.tasks) + len(catalog.features) + 2
-
-
-def test_what_is_written_by_hand_is_kept(templates: Path) -> None:
-    page = templates / "features/ema/README.md"
-    replace_in(page, "When to use it:", "By hand. When to use it:")
-    ema = load_catalog(templates).features["ema"]
-    assert "\n\nBy hand. When to use it: if the loss" in read_about(ema)
-    page.write_text(page.read_text().replace(MARK, ""))
-    with pytest.raises(TemplateError, match="a line is missing, below what is"):
-        read_about(ema)
-    page.unlink()
-    assert read_about(ema) == ""
+    page = write_page(catalog, catalog.features["ema"])
+    assert page.index("When to use it: if the loss") < page.index(
+        "| `features.ema.decay` | `0.99` |"
+    )
 
 
 @pytest.mark.parametrize("row", in_turns(compared(), 4), ids=lambda row: row.split("`")[1])
