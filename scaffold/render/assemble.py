@@ -113,7 +113,14 @@ class _Module:
             anywhere |= part.names
         for part in source.parts:
             here |= part.names | self._names_in_values(part.lines)
-        return used_imports(source.template.imports, names & (here | (names - anywhere)))
+        found: list[Line] = []
+        for name in sorted(names & (here | (names - anywhere))):
+            lines = used_imports(source.template.imports, {name})
+            places = {part.lines[0].condition for part in source.parts if name in part.names}
+            if len(places) == 1 and name not in source.template.names:
+                lines = tuple(replace(line, condition=(*places,)[0]) for line in lines)
+            found += lines
+        return tuple(found)
 
     def _names_in_values(self, lines: Iterable[Line]) -> set[str]:
         """The names in code that the task's manifest brings."""

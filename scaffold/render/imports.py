@@ -103,7 +103,7 @@ def merge_imports(blocks: Iterable[Sequence[Line]], local: Collection[str]) -> l
 
 
 def _row(text: str, origin: Line) -> Line:
-    return Line(text, origin.path, origin.number)
+    return replace(origin, text=text)
 
 
 def _with_alias(alias: ast.alias) -> str:

@@ -65,6 +65,23 @@ def test_a_condition_is_told(cli: Cli, tmp_path: Path) -> None:
     assert [row["line"] for row in found["lines"]] == list(range(1, len(found["lines"]) + 1))
 
 
+def test_an_import_comes_with_what_uses_it(cli: Cli) -> None:
+    """With the condition of the one place that does, or else of its file."""
+    settings = ["--set", "features.schedule.kind=cosine", "--set", "features.ema=true"]
+    result = cli("explain", "--sources", "train.py", *settings)
+    assert result.code == 0, result.err
+    found = {
+        row.strip(): origin
+        for origin, _, row in (r.partition("|") for r in result.out.splitlines())
+    }
+    for row, condition in {
+        "from math import cos, pi": "with schedule when kind=cosine",
+        "from callbacks import Ema": "with ema",
+        "from itertools import islice": "when loop=complete",
+    }.items():
+        assert found[row].rstrip().endswith(condition), found[row]
+
+
 def test_lines_of_the_owner_are_theirs(cli: Cli, tmp_path: Path) -> None:
     project = tmp_path / "net"
     assert cli("new", project, "--yes").code == 0
