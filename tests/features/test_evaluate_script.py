@@ -33,7 +33,7 @@ def retrain(project: Path, *flags: str, processes: int = 1) -> None:
 
 
 def evaluate(project: Path, *flags: str, processes: int = 1) -> dict[str, dict[str, float]]:
-    result = start(project, ["evaluate.py", *flags], processes)
+    result = start(project, ["evaluate.py", "--run", "runs/latest", *flags], processes)
     assert result.returncode == 0, result.stderr
     split = flags[flags.index("--split") + 1] if "--split" in flags else "test"
     report = json.loads((project / "runs/latest/evaluation" / split / "metrics.json").read_text())
@@ -83,7 +83,7 @@ def test_what_is_said_of_a_classifier(tmp_path: Path) -> None:
     """Metrics, intervals, errors, classes and a comparison, each checked against the others."""
     project = train(tmp_path, {}, "--epochs", "2")
     retrain(project, *BRIEF, "--seed", "1", "--output-dir", "runs/other")
-    report = evaluate(project, "--run", "runs/latest", "--by", "class", "--against", "runs/other")
+    report = evaluate(project, "--by", "class", "--against", "runs/other")
     last, other = logged(project), logged(project, "other")
     for name in ("test_loss", "test_accuracy"):
         row = report[name]
@@ -231,8 +231,8 @@ def check_groups(
 ) -> None:
     """Of each task: a picture and a table of errors, metrics of groups, and a paired comparison."""
     folder = project / "runs/latest/evaluation/test"
-    [picture] = folder.glob("*.png")
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    pictures = [*folder.glob("*.png")]
+    assert pictures and all(path.read_bytes().startswith(b"\x89PNG") for path in pictures)
     by_class = {name for name in ("confusion.csv", "classes.csv") if (folder / name).exists()}
     for by in ["index", *(["class"] if by_class else [])]:
         report = evaluate(project, "--by", by, "--against", "runs/latest")
