@@ -13,7 +13,7 @@ from scaffold.render.conditions import Situation
 from scaffold.render.fields import config_fields
 from scaffold.render.imports import merge_imports, split_imports, used_imports
 from scaffold.render.library import Definition, Library
-from scaffold.render.places import Directive, Fragment, Line, compose, find_names, is_empty
+from scaffold.render.places import Directive, Fragment, Line, Part, compose, find_names, is_empty
 from scaffold.render.templates import Source, choose_whole, find_sources
 
 
@@ -113,14 +113,9 @@ class _Module:
             anywhere |= part.names
         for part in source.parts:
             here |= part.names | self._names_in_values(part.lines)
-        found: list[Line] = []
-        for name in sorted(names & (here | (names - anywhere))):
-            lines = used_imports(source.template.imports, {name})
-            places = {part.lines[0].condition for part in source.parts if name in part.names}
-            if len(places) == 1 and name not in source.template.names:
-                lines = tuple(replace(line, condition=(*places,)[0]) for line in lines)
-            found += lines
-        return tuple(found)
+        return used_imports(
+            source.template.imports, names & (here | (names - anywhere)), _conditions(source)
+        )
 
     def _names_in_values(self, lines: Iterable[Line]) -> set[str]:
         """The names in code that the task's manifest brings."""
@@ -128,3 +123,12 @@ class _Module:
         texts = (self.context.values.get(name) for name in asked)
         found = (re.findall(r"[^\W\d]\w*", text) for text in texts if isinstance(text, str))
         return {name for names in found for name in names}
+
+
+def _conditions(source: Source) -> dict[str, tuple[str, ...]]:
+    """The condition of each name that one place of a template uses, and no line outside of it."""
+    places: dict[str, list[Part]] = {}
+    for part in source.parts:
+        for name in part.names - source.template.names:
+            places.setdefault(name, []).append(part)
+    return {name: one.lines[0].condition for name, (one, *more) in places.items() if not more}

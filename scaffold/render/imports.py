@@ -3,7 +3,7 @@
 import ast
 import re
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -33,13 +33,22 @@ def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def used_imports(imports: tuple[Line, ...], names: Collection[str]) -> tuple[Line, ...]:
-    """The imports that bind some of these names."""
-    found = []
-    for origin, head, aliases in _bindings(imports):
-        kept = [text for name, text in aliases if name in names]
-        found += [replace(origin, text=f"{head}{text}") for text in kept]
-    return tuple(found)
+def used_imports(
+    imports: tuple[Line, ...],
+    names: Collection[str],
+    conditions: Mapping[str, tuple[str, ...]] | None = None,
+) -> tuple[Line, ...]:
+    """The imports that bind some of these names, with the conditions of some of them."""
+    return tuple(
+        replace(
+            origin,
+            text=f"{head}{text}",
+            condition=(conditions or {}).get(name, origin.condition),
+        )
+        for origin, head, aliases in _bindings(imports)
+        for name, text in aliases
+        if name in names
+    )
 
 
 def bound_names(imports: tuple[Line, ...]) -> set[str]:
