@@ -104,8 +104,13 @@ def test_an_image_format_is_one_folder_and_one_entry(templates: Path, tmp_path: 
     assert "done | test_loss" in trained(files, tmp_path / "project")
 
 
+@pytest.mark.every_run
 @pytest.mark.parametrize(
-    ("task", "like"), [("tabular_classification", "csv"), ("object_detection", "coco")]
+    ("task", "like"),
+    [
+        pytest.param("tabular_classification", "csv", marks=pytest.mark.sweep),
+        ("object_detection", "coco"),
+    ],
 )
 def test_a_format_brings_its_lines_from_where_tasks_share_them(
     task: str, like: str, templates: Path

@@ -781,6 +781,7 @@ def definitions(text: str) -> list[str]:
     return [f"{part.rstrip()}\n" for part in found if not re.search(r"\{[{%#]|#: |:\s*\Z", part)]
 
 
+@pytest.mark.sweep  # in every run, black looks at projects
 def test_definitions_are_formatted() -> None:
     """`render/format.py` leaves them as they are."""
     mode = black.Mode({black.TargetVersion.PY311}, line_length=100)

@@ -317,13 +317,15 @@ def combinations(catalog: Catalog) -> dict[str, Answers]:
 
 
 def few_combinations(catalog: Catalog) -> dict[str, Answers]:
-    """Answers by a label: for each task the default, all features, and the minimal loop; and each
-    choice and each way of a feature in one of these projects, or alone."""
+    """Answers by a label: for each task the default and the minimal loop, for half of them all
+    features; and each choice and each way of a feature in one of these projects, or alone."""
     found: dict[str, Answers] = {f"{FIRST_TASK}, none": given_for(catalog, [])}
+    with_all = {FIRST_TASK, *[*catalog.tasks][::2]}
     for task, component in catalog.tasks.items():
         found[f"{task}, default"] = {"project.name": "example", "project.task": task}
-        on = as_many_as_possible(catalog, task=task)
-        found[f"{task}, all"] = given_for(catalog, on, project__task=task)
+        if task in with_all:
+            on = as_many_as_possible(catalog, task=task)
+            found[f"{task}, all"] = given_for(catalog, on, project__task=task)
         if "one_optimizer" in component.has:
             found[f"{task}, minimal"] = given_for(catalog, [], project__task=task) | MINIMAL
     resolved = {label: resolve(catalog, given) for label, given in found.items()}
