@@ -46,8 +46,7 @@ class Step:
     @cached_property
     def losses(self) -> set[str]:
         """The names of what `backward` is called with."""
-        roots = [getattr(call.func, "value", call) for call in self.backwards]
-        roots += [value for call in self.backwards for value in call.args]
+        roots = [v for c in self.backwards for v in (getattr(c.func, "value", c), *c.args)]
         names = {node.id for root in roots for node in ast.walk(root) if isinstance(node, ast.Name)}
         return names - {"accelerator", "self", "scaler", "fabric"}
 
@@ -117,8 +116,7 @@ def is_update(source: Source, call: ast.Call) -> bool:
 def is_accelerator(source: Source, call: ast.Call) -> bool:
     """Whether this calls a method of an Accelerator."""
     owner = getattr(call.func, "value", None)
-    known = last(owner) == "accelerator"
-    return known or (owner is not None and source.is_a(owner, "Accelerator()"))
+    return last(owner) == "accelerator" or bool(owner and source.is_a(owner, "Accelerator()"))
 
 
 def has_processes(source: Source) -> bool:

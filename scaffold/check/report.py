@@ -9,8 +9,7 @@ from scaffold.check.run import Finding
 
 
 def as_text(findings: Sequence[Finding]) -> str:
-    lines = (f"{f.path}:{f.place}:{f.column}: {f.code} {f.text}" for f in findings)
-    return "\n".join(lines)
+    return "\n".join(f"{f.path}:{f.place}:{f.column}: {f.code} {f.text}" for f in findings)
 
 
 def as_json(findings: Sequence[Finding]) -> str:

@@ -44,8 +44,7 @@ def find_files(paths: Sequence[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
             for found in sorted(path.rglob("*")):
-                parts = found.relative_to(path).parts
-                hidden = any(part.startswith(".") or part in SKIPPED for part in parts)
+                hidden = any(p[0] == "." or p in SKIPPED for p in found.relative_to(path).parts)
                 if found.suffix in ENDINGS and not hidden and found.is_file():
                     yield found
         elif path.suffix not in ENDINGS or not path.is_file():

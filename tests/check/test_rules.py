@@ -85,8 +85,18 @@ for step, batch in enumerate(loader):
         continue
     accelerator.backward(model(batch).loss)
 """
+BOTH = """
+for images in loader:
+    discriminator_optimizer.zero_grad()
+    discriminator_loss(images).backward()
+    discriminator_optimizer.step()
+    generator_optimizer.zero_grad()
+    generator_loss(images).backward()
+    generator_optimizer.step()
+"""
 FORMS = {  # further forms of a fault: the code, a wrong script, and what mends it
     "cleared in no window": ("TL101", WINDOW.replace("optimizer.zero_grad()\n", "pass\n"), WINDOW),
+    "one of two": ("TL101", BOTH.replace("    generator_optimizer.zero_grad()\n", ""), BOTH),
     "window not divided": ("TL107", WINDOW, WINDOW.replace("loss.b", "(loss / 4).b")),
     "divided in the call": ("TL107", STEPS, STEPS.replace("(loss)", "(loss / accumulation_steps)")),
     "assigned sum": ("TL104", KEPT, KEPT.replace("loss *", "loss.detach() *")),

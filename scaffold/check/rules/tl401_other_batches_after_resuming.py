@@ -10,9 +10,7 @@ for batch in accelerator.skip_first_batches(loader, done):
     accelerator.backward(model(batch).loss)
 """
 ORDER = "dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=0)"
-RIGHT = WRONG.replace("or()", f"or({ORDER})").replace(
-    "for batch", "loader.set_epoch(epoch)\nfor batch"
-)
+RIGHT = WRONG.replace("or()", f"or({ORDER})").replace("for b", "loader.set_epoch(epoch)\nfor b")
 
 
 def find(source: Source) -> Found:
