@@ -316,7 +316,7 @@ def test_undo_says_what_it_undid_and_how_far_it_reaches(cli: Cli, project: Path)
     assert cli("remove", "tracker", project).code == 0
     assert "Undid `scaffold remove tracker`:" in cli("undo", project).out
     assert cli("add", "preemption", project).code == 0
-    assert "deleted preemption.py\n" in cli("undo", project).out
+    assert "deleted preemption.py, signals.py\n" in cli("undo", project).out
 
 
 def test_several_steps_are_undone_at_once_until_an_edit_would_be_lost(

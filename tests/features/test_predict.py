@@ -330,7 +330,7 @@ def test_tables_that_cannot_be_predicted(tmp_path: Path) -> None:
     (folder / "short.csv").write_text(f"{header}\n1,2")
     expected = {
         ("cell.csv",): "cell.csv, row 2: worst fractal dimension is 'x0.08902', not a finite ",
-        ("short.csv",): "short.csv, row 1 has 2 cells, and the first line names 31 columns. ",
+        ("short.csv",): "short.csv, row 1 has 2 cells, and the first line names 31 columns: ",
         ("columns.csv",): "columns.csv lacks the columns mean radius, mean texture",
         ("nothing.csv",): "There is nothing to predict.",
         ("missing.csv",): "missing.csv can't be read as CSV: ",

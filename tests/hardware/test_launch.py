@@ -329,6 +329,7 @@ def test_every_launch_file_has_been_looked_at() -> None:
 
 SHORT = ["--epochs", "2", "--limit-batches", "5", "--log-every", "1"]
 WEIGHTS = "runs/latest/model.safetensors"
+NAMED = [*SHORT, "--output-dir", "runs/latest"]  # not by the time
 
 
 def start(project: Path, *command: str, **environment: str) -> "subprocess.Popen[str]":
@@ -368,7 +369,7 @@ def free_port() -> int:
 def two_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A short run of two processes, started by train.sh."""
     project = write_files(tmp_path_factory.mktemp("two"), with_launcher("torchrun", TWO))
-    [out] = finish(start(project, "bash", "train.sh", *SHORT))
+    [out] = finish(start(project, "bash", "train.sh", *NAMED))
     assert count_processes(out) == 2
     return project
 
@@ -378,7 +379,7 @@ def two_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_train_sh_starts_one_process(tmp_path: Path) -> None:
     files = with_launcher("torchrun", {"hardware.use_cpu": True})
     project = write_files(tmp_path / "a name with spaces", files)
-    [out] = finish(start(tmp_path, "bash", str(project / "train.sh"), *SHORT))
+    [out] = finish(start(tmp_path, "bash", str(project / "train.sh"), *NAMED))
     assert count_processes(out) == 1
     assert (project / WEIGHTS).is_file(), "it runs in its own folder"
 
@@ -411,7 +412,7 @@ def test_train_sh_on_two_machines(two_processes: Path, tmp_path: Path) -> None:
     """The same command on each, as two launches on this one."""
     answers: Answers = {**TWO_MACHINES, "hardware.main_process_port": free_port()}
     project = write_files(tmp_path / "project", with_launcher("torchrun", answers))
-    command = ["bash", "train.sh", *SHORT]
+    command = ["bash", "train.sh", *NAMED]
     outputs = finish(start(project, *command), start(project, *command))
     assert sorted("2 process(es) on cpu" in out for out in outputs) == [False, True]
     assert (project / WEIGHTS).read_bytes() == (two_processes / WEIGHTS).read_bytes()
@@ -424,7 +425,7 @@ def test_accelerate_launch_on_two_machines(two_processes: Path, tmp_path: Path) 
     project = write_files(tmp_path / "project", render(answers))
     command = "accelerate launch --config_file accelerate.yaml --machine_rank"
     assert f"{command} 0 train.py" in (project / "README.md").read_text()
-    started = [start(project, *f"{command} {rank} train.py".split(), *SHORT) for rank in (0, 1)]
+    started = [start(project, *f"{command} {rank} train.py".split(), *NAMED) for rank in (0, 1)]
     outputs = finish(*started)
     assert count_processes("".join(outputs)) == 2
     assert (project / WEIGHTS).read_bytes() == (two_processes / WEIGHTS).read_bytes()
