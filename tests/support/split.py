@@ -86,7 +86,7 @@ def assert_split_is_whole(
 
 def results(output: str) -> list[float]:
     """All that the evaluations of a run say."""
-    lines = re.findall(r"^(?:epoch 1/1|done) \| (.*)$", output, re.MULTILINE)
+    lines = re.findall(r"^(?:epoch [\d.]+/1|done) \| (.*)$", output, re.MULTILINE)
     assert len(lines) == 2, output
     return [float(part.split()[-1]) for line in lines for part in line.split(" | ")]
 
