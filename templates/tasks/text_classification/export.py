@@ -34,8 +34,13 @@ def export_transformers(model: nn.Module, config: Config, folder: Path) -> Progr
     build_tokenizer(config).save_pretrained(folder)
     return Logits(type(model.model).from_pretrained(folder)).eval()
 
-#: slot copied
+#: slot copied without lora
 saved, weights = config.output_dir / "transformers", shutil.ignore_patterns("*.safetensors")
+shutil.copytree(saved, folder / "transformers", ignore=weights)
+
+#: slot copied with lora
+saved = config.output_dir / ("transformers" if config.lora_merge else "adapter")
+weights = shutil.ignore_patterns("*.safetensors", "adapter_config.json")  # without adapters
 shutil.copytree(saved, folder / "transformers", ignore=weights)
 
 #: replace saved
