@@ -1554,7 +1554,7 @@ YOLO |= {
     "half of the labels": lambda c: Trial(
         without(c.files, *(f"d/labels/{n:02}.txt" for n in range(COUNT // 2))),
         twin=Trial({**c.files, **{f"d/labels/{n:02}.txt": b"" for n in range(COUNT // 2)}}),
-        said="of them without objects",
+        said="without objects",
     ),
     "a name twice": yolo_with("data.yaml", data_yaml=b"names: [cup, cup]\n"),
     "names that look alike": yolo_with("png", data_yaml="names: [cup, cup\u200b]\n".encode()),

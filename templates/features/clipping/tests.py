@@ -26,8 +26,10 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
     """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 1e-12},
+        #: region rates
         "free": {"learning_rate": 1.0},
         "clipped": {"learning_rate": 1.0, **limit},
+        #: end rates
     }
     weights = []
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):

@@ -63,13 +63,6 @@ collate_fn=collate,
 val_loader = DataLoader(val_set, collate_fn=collate, **settings)
 test_loader = DataLoader(test_set, collate_fn=collate, **settings)
 
-#: slot after_datasets when dataset=coco|yolo|voc
-for name, part in (("training", train_set), ("validation", val_set), ("test", test_set)):
-    empty = sum(not row.labels for row in part.rows)
-    labels = [label for row in part.rows for label in row.labels]
-    classes = describe_names(labels, "classes")
-    PartialState().print(f"{name}: {len(part)} images, {empty} of them without objects; {classes}")
-
 #: slot about_masks when find=masks
 # `masks`, (objects, size, size), says which pixels belong to each object
 
@@ -210,6 +203,10 @@ def build_datasets(config) -> list[Dataset]:
     doubles = [row for rows in parts.values() for row in rows if row.has_double()]
     if doubles:
         note(f"{len(doubles):,} images have an object twice, and both count, as {doubles[0].image}")
+    for name, rows in zip(("training", "validation", "test"), parts.values(), strict=True):
+        empty = sum(not row.labels for row in rows)
+        classes = describe_names((label for row in rows for label in row.labels), "classes")
+        PartialState().print(f"{name}: {len(rows)} images, {empty} without objects; {classes}")
     return [BoxedImages(list(rows), names, config.image_size) for rows in parts.values()]
 
 #: slot outlines when find=masks dataset=coco|yolo|voc

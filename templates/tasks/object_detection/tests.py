@@ -35,7 +35,7 @@ if hasattr(module, "denoising_class_embed"):
 
 #: replace sgd without unfreezing
 # the steepest places of this loss need smaller steps
-return optim.SGD(model.parameters(), config.learning_rate / 3)
+return optim.SGD(model.parameters(), config.learning_rate / 10)
 
 #: replace unfreezing_settings with unfreezing
 "unfreezing_epochs": 1,
@@ -43,7 +43,7 @@ return optim.SGD(model.parameters(), config.learning_rate / 3)
 #: replace unfreezing_sgd with unfreezing
 # the steepest places of this loss need smaller steps
 groups = [{"params": list(model.parameters()), "depth": 0}]
-return optim.SGD(groups, config.learning_rate / 3)
+return optim.SGD(groups, config.learning_rate / 10)
 
 #: into tests/test_app.py
 #: slot values
@@ -59,6 +59,10 @@ assert picture.size == (20, 30)
 assert found == [one for one in row["objects"] if one["score"] >= SHOWN]
 
 #: into tests/test_features.py
+#: replace rates with clipping
+"free": {"learning_rate": 10.0},  # of which build_sgd takes a tenth
+"clipped": {"learning_rate": 10.0, **limit},
+
 #: slot tests
 def objects(*rows: tuple) -> dict[str, torch.Tensor]:
     """Objects of an image: boxes, a class, and whether it is a crowd."""
