@@ -79,9 +79,8 @@ def record_package(record: Record, lightning: Any) -> None:
         def on_train_end(self, trainer: Any, module: Any) -> None:
             record.end(trainer.global_step)
 
-    known = lightning.callbacks  # these need a logger, files or an evaluation
-    gone = (known.EarlyStopping, known.LearningRateMonitor, known.ModelCheckpoint)
-    gone += (known.ProgressBar,)
+    names = ("EarlyStopping", "LearningRateMonitor", "ModelCheckpoint", "ProgressBar")
+    gone = tuple(getattr(lightning.callbacks, name) for name in names)  # they need more than a loop
 
     def begin(old: Any, self: Any, *arguments: Any, **given: Any) -> None:
         steps, callbacks = given.get("max_steps", -1), given.get("callbacks") or []

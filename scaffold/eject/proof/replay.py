@@ -1,6 +1,7 @@
 """Run as a program: trains a project from the weights and on the batches of a record.
 
-python replay.py PROJECT RECORD LOADERS: prints the largest differences of losses and weights as JSON.
+python replay.py PROJECT RECORD LOADERS: prints how far the losses and the
+weights are from those of the record, as JSON.
 """
 
 import copy
