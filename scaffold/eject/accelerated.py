@@ -20,7 +20,7 @@ TRAIN = """
 """
 STEP = """xb, yb = batch[0], batch[1]
 model_outputs = model(xb)
-loss = {loss}(model_outputs, yb)"""
+loss = loss_func(model_outputs, yb)"""
 LOG = '\nmeters.log(f"{name}_loss", loss, samples)'
 PLACEHOLDERS = {  # of TrainerPlaceholderValues
     "NUM_EPOCHS": "config.epochs",
@@ -37,7 +37,10 @@ class Run(Reader):
 
     start_word = "train"
     no_effect: ClassVar = {"evaluate": "", "save_checkpoint": SAVED}
-    orders: ClassVar = {"SaveBestModelCallback": ("save_path", "watch_metric")}
+    orders: ClassVar = {
+        "SaveBestModelCallback": ("save_path", "watch_metric"),
+        "EarlyStoppingCallback": ("early_stopping_patience", "early_stopping_threshold"),
+    }
 
     def read(self) -> None:
         plan = self.plan
@@ -57,17 +60,24 @@ class Run(Reader):
         self.read_callbacks(self.given.get("callbacks"))
         self._read_loaders()
         self._read_optimizer()
-        plan.loop.step = STEP.format(loss=self._loss())
+        loss = self.given["loss_func"]  # becomes a constant of train.py
+        rows, text = self.needs(loss, without=self.model_name), plan.text(loss)
+        bound = "" if text == "loss_func" else f"loss_func = {text}"
+        plan.functions.append(self.function(rows, bound))
+        plan.loop.step = STEP
         plan.evaluation = plan.test = Evaluation(step=plan.loop.step + LOG)
         self.finish()
 
     def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
         watched = values.get("watch_metric", "eval_loss_epoch") == "eval_loss_epoch"
+        watched = watched and not values.get("greater_is_better")
         if name == "SaveBestModelCallback" and watched:
             return self.watch("best_model", "val_loss", "min")
         if name == "EarlyStoppingCallback" and watched:
             patience = values.get("early_stopping_patience", 1)
-            return self.watch("early_stopping", "val_loss", "min", patience=patience)
+            least = float(values.get("early_stopping_threshold", 0.01))
+            settings = {"patience": patience, "min_delta": least}
+            return self.watch("early_stopping", "val_loss", "min", **settings)
         if name in NAN:
             self.plan.answers["features.stop_on_nan.enabled"] = True
         return name in NAN
@@ -118,14 +128,3 @@ class Run(Reader):
                 plan.edits.replace(part, text)
         plan.scheduler = self.builder(schedule, end="(optimizer)")
         plan.loop.after_update = "scheduler.step()"
-
-    def _loss(self) -> str:
-        """The name of the loss, which becomes a constant of train.py."""
-        node = self.given["loss_func"]
-        rows, text = self.needs(node, without=self.model_name), self.plan.text(node)
-        if text in self.script.definitions or (not rows and isinstance(node, ast.Attribute)):
-            return text
-        if not text.isidentifier():
-            rows, text = f"{rows}\nloss_func = {text}".strip(), "loss_func"
-        self.plan.functions.append(rows)
-        return text

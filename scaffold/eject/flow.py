@@ -67,6 +67,8 @@ def items_before(script: Script, node: ast.AST) -> list[Item]:
     calls = [call for call in calls if script.source.home(call) is not home]
     call = calls[0] if len(calls) == 1 else None
     found = items_before(script, call) if call and home.args.args else []
+    ends = [n for n, item in enumerate(found) if any(p is call for p in ast.walk(item.node))]
+    del found[min(ends, default=0) :]  # what follows the call is of no interest
     found += _parameters(home, call)
     body = [part for part in home.body if not isinstance(part, IMPORTS) and not is_text(part)]
     return found + [item_of(part) for part in body]

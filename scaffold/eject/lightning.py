@@ -14,13 +14,7 @@ from scaffold.eject.reader import SAVED
 from scaffold.eject.steps import EVALUATING, MAIN, Module, inlines, parameters
 
 TRAINER = r"(pytorch_lightning|lightning)\b.*\.(Trainer|LightningCLI)"
-HOOKS = {  # methods that Lightning calls at moments of the loop, and where they go
-    "on_train_start": "before",
-    "on_train_epoch_start": "epoch_start",
-    "on_train_epoch_end": "epoch_end",
-    "on_train_end": "after",
-}
-EVALUATION = {"on_{}_epoch_start": "start", "{}_step": "step", "on_{}_epoch_end": "end"}
+EVALUATION = {"{}_step": "step", "on_{}_epoch_end": "end"}
 CALLED = re.compile(  # other methods that Lightning calls
     r"on_\w+|configure_\w+|optimizer_\w+|lr_scheduler_step|backward|\w+_epoch_end|\w+_step_end"
     r"|transfer_batch_to_device"
@@ -55,22 +49,21 @@ class Steps(Loaders):
         if name == "ModelCheckpoint":
             self.plan.note("ModelCheckpoint: a checkpoint is saved after each epoch")
             return not monitor or self.watch("best_model", monitor, mode)
-        if name == "EarlyStopping" and monitor:
-            for word in values.keys() - {"monitor", "mode", "patience", "min_delta", "verbose"}:
-                self.plan.note(f"EarlyStopping({word}=) has no effect here")
+        known = {"monitor", "mode", "patience", "min_delta", "verbose", "strict"}
+        if name == "EarlyStopping" and monitor and values.keys() <= known:
             least, patience = abs(float(values.get("min_delta", 0.0))), values.get("patience", 3)
             return self.watch("early_stopping", monitor, mode, min_delta=least, patience=patience)
         return False
 
     def _move_steps(self) -> None:
         plan, module = self.plan, self.module
-        hooks = [name for name in HOOKS if name in module.methods]
-        for name in ("training_step", *hooks):
-            module.move(name, MAIN)
-            plan.loop.logs |= "meters" in module.needs[name]
+        for name in ("training_step", "on_train_epoch_end"):
+            if name in module.methods:
+                module.move(name, MAIN)
+                plan.loop.logs |= "meters" in module.needs[name]
         plan.loop.step = self._step("training_step", ("batch", "batch_idx"), with_loss=True)
-        for name in hooks:
-            setattr(plan.loop, HOOKS[name], self._step(name, ()))
+        if "on_train_epoch_end" in module.methods:
+            plan.loop.epoch_end = self._step("on_train_epoch_end", ())
         if module.parts:
             names = ", ".join(f"self.{name}" for name in sorted(module.parts))
             plan.loop.alone = f"training_step calls {names}, not self(...)"

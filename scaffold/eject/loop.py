@@ -23,22 +23,22 @@ class Places:
         inner = [n for part in functions if part.name == "main" for n in ast.walk(part)]
         self.nodes = [*functions, *(n for n in inner if isinstance(n, ast.stmt))]
 
-    def find(self, pattern: str) -> list[ast.stmt]:
-        found = [node for node in self.nodes if re.match(pattern, ast.unparse(node))]
-        if not found:
-            raise ScaffoldError(f"the templates have no {pattern!r} in train.py: change eject.")
-        return found
+    def find(self, pattern: str) -> ast.stmt:
+        for node in self.nodes:
+            if re.match(pattern, ast.unparse(node)):
+                return node
+        raise ScaffoldError(f"the templates have no {pattern!r} in train.py: change eject.")
 
     def swap(self, pattern: str, *texts: str) -> None:
         """Other lines instead of a statement, with its decorators."""
-        node = self.find(pattern)[0]
+        node = self.find(pattern)
         start, end = self.edits.lines([node], node.lineno)
         new = margin("\n\n\n".join(filter(None, texts)), node.col_offset)
         self.edits.replace((start, end), f"{new}\n" if new else "")
 
-    def put(self, text: str, *, above: str = "", below: str = "", last: bool = False) -> None:
+    def put(self, text: str, *, above: str = "", below: str = "") -> None:
         """Lines above or below a statement."""
-        node = self.find(above or below)[-1 if last else 0]
+        node = self.find(above or below)
         line = node.lineno if above else (node.end_lineno or 0) + 1
         if text:
             self.edits.insert(self.edits.offset(line, 0), f"{margin(text, node.col_offset)}\n")
@@ -137,8 +137,8 @@ def _fill_main(plan: Plan, places: Places) -> None:
     places.put("\n".join(plan.start), above="accelerator = Accelerator")
     if loop.alone:
         places.put(ALONE.format(reason=loop.alone), below="accelerator = Accelerator")
-    inner, texts = "model", (loop.before, loop.epoch_start, loop.step, loop.epoch_end, loop.after)
-    if "module" in used_names(*texts) or "model" in used_names(plan.scheduler):
+    inner = "model"
+    if "module" in used_names(loop.step, loop.epoch_end) or "model" in used_names(plan.scheduler):
         inner = "module"
         places.put(MODULE, above=count)
     if plan.scheduler:
@@ -146,13 +146,11 @@ def _fill_main(plan: Plan, places: Places) -> None:
         places.put(call, below=count)
     if loop.logs:
         places.put("meters = Meters(accelerator)", below=count)
-    places.put(loop.before, above="for epoch in range")
-    places.put(loop.epoch_start, below=r"model\.train\(\)$")
+    places.put("\n".join(plan.comments), above="for epoch in range")
     ends = "metrics |= meters.end()" if loop.logs else ""
     if "meters" not in loop.epoch_end:  # else what it logs is of this epoch, too
         places.put(ends, below="metrics = {'train_loss'")
         ends = ""
     rows = "\n".join(filter(None, [loop.epoch_end, ends, loop.schedule]))
     places.put(rows, above=r"done = epoch \+")
-    places.put(loop.after, below="for epoch in range")
     places.put("\n".join(plan.end), above="model, optimizer = accelerator.free_memory")

@@ -14,9 +14,9 @@ from scaffold.eject.script import DEFINITIONS, Script
 TODO = "# TODO:"
 OWN = """
     after_training build_loaders build_model build_optimizer build_scheduler check_environment
-    config count_steps describe evaluate evaluate_test find_checkpoints format_metrics keep_columns
-    log main parse_config progress_bar save_weights stop_on_nan write_config BestModel Checkpoints
-    Config EarlyStopping MetricsFile Progress RunningLoss
+    collate config count_steps describe evaluate evaluate_test find_checkpoints format_metrics
+    keep_columns log main parse_config progress_bar save_weights stop_on_nan write_config BestModel
+    Checkpoints Config EarlyStopping MetricsFile Progress RunningLoss
 """
 LINES = """
 import inspect
@@ -63,13 +63,10 @@ class Todo:
 class Loop:
     """What happens in the loop, as lines of code at the left margin. Empty: nothing."""
 
-    before: str = ""  # the first epoch
-    epoch_start: str = ""
     step: str = ""  # sets `loss`
     after_update: str = ""
     epoch_end: str = ""  # after the evaluation
     schedule: str = ""  # after that, for a schedule of epochs
-    after: str = ""  # the last epoch
     logs: bool = False  # whether the step logs values
     alone: str = ""  # why it can't run on several processes
 

@@ -13,6 +13,7 @@ from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
 
 BLOCKS = (ast.If, ast.For, ast.With, ast.Try, ast.While)
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
+SEEDS = ("seed_everything", "set_seed")
 LEFT_OUT = ("cli_lightning_logo", "notebook_login", "login")
 OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay"}
 OWN = "an own Trainer's method is not carried over"
@@ -32,6 +33,9 @@ class Statements:
         statement = self.script.statement(trainer)
         is_bound = isinstance(statement, (ast.Assign, ast.AnnAssign))
         self.names = bound_names(statement) if is_bound else frozenset()
+        calls = {item: getattr(item.node, "value", None) for item in plan.items}
+        self.seeds = {item: call for item, call in calls.items() if last(call) in SEEDS}
+        plan.dropped |= self.seeds.keys()
         self.used: set[Item] = set(plan.dropped)  # what the model or the data needs
         self.start = self._find_start()
 
@@ -186,13 +190,15 @@ class Reader(Statements):
         """Statements that neither the model nor the data needs, and those after the training."""
         plan, model = self.plan, self.given["model"]
         plan.model = plan.model or self.function(self.needs(model), f"return {plan.text(model)}")
+        for call in self.seeds.values():
+            seed = plan.value(words(call, ("seed",)).get("seed"))
+            if type(seed) is int:
+                plan.answers["training.seed"] = seed
         for item in plan.items:
-            is_trainer = bool((item.bound | item.used) & self.names)
-            known = item in self.used or is_trainer or self._is_seed(item.node)
+            known = item in self.used or (item.bound | item.used) & self.names
             if not known and not isinstance(item.node, (*DEFINITIONS, ast.Pass)):
                 self._keep(item)
         self._read_after()
-        plan.loop.before = self.function(*plan.comments, plan.loop.before)
 
     def _keep(self, item: Item) -> None:
         name = self.script.named(getattr(item.node, "value", None))
@@ -242,12 +248,3 @@ class Reader(Statements):
             self.plan.note(f"{ast.unparse(item.node)}: metrics go to metrics.jsonl")
         else:
             self._leave(item, "this came after training")
-
-    def _is_seed(self, node: ast.stmt) -> bool:
-        call = getattr(node, "value", None)
-        if not isinstance(call, ast.Call) or last(call) not in ("seed_everything", "set_seed"):
-            return False
-        seed = self.plan.value(words(call, ("seed",)).get("seed"))
-        if type(seed) is int:
-            self.plan.answers["training.seed"] = seed
-        return True

@@ -41,8 +41,8 @@ EVALUATING = MAIN - {"epoch", "progress", "total_steps", "batches_per_epoch"}  #
 WEIGHTLESS = r".*Loss|torchmetrics\..*|torch\.nn\.functional.*|.*(clone|Collection|Accuracy|Metric)"
 
 
-class Module:
-    """A LightningModule, whose steps move to the loop."""
+class Methods:
+    """The methods of a LightningModule of the script."""
 
     def __init__(self, plan: Plan, node: ast.ClassDef) -> None:
         self.plan, self.node, self.source = plan, node, plan.script.source
@@ -58,32 +58,21 @@ class Module:
             if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == owner(function):
                 yield node
 
-    def reached(self, name: str) -> list[ast.Attribute]:
-        """The attributes of self that a method uses, also in methods that it calls."""
-        names, found = [name], list[ast.Attribute]()
-        for one in names:
-            found += self.attributes(self.methods[one])
-            inner = dict.fromkeys(node.attr for node in found if node.attr in self.methods)
-            names += [other for other in inner if other not in names]
-        return found
-
     def touches(self, name: str) -> bool:
-        """Whether a method uses the loop, such as self.log."""
-        used = {node.attr for node in self.reached(name)}
+        """Whether a method uses the loop, such as self.log, also through others that it calls."""
+        names, used = [name], set[str]()
+        for one in names:
+            used |= {node.attr for node in self.attributes(self.methods[one])}
+            names += [other for other in sorted(used & self.methods.keys()) if other not in names]
         return bool(used & ({*LOGS, *LOOP, *REFUSED} - {"device"}))
 
     def has_weights(self, name: str) -> bool:
-        """Whether self.NAME is a submodule with weights, or a method that calls one."""
-        if function := self.methods.get(name):
-            called = [node for node in self.reached(name) if node.attr not in self.methods]
-            called = [n for n in called if getattr(self.source.parents[id(n)], "func", 0) is n]
-            whole = f"{owner(function)}(" in re.findall(r"\w+\(", ast.unparse(function))
-            return whole or any(self.has_weights(node.attr) for node in called)
+        """Whether self.NAME may be a submodule with weights, or a method that calls one."""
         nodes = [node for function in self.methods.values() for node in ast.walk(function)]
         rows = [node for node in nodes if isinstance(node, ast.Assign)]
         rows = [r for r in rows if name in [getattr(part, "attr", "") for part in r.targets]]
         named = [self.plan.script.named(row.value) for row in rows]
-        return not all(re.fullmatch(WEIGHTLESS, text) for text in named)
+        return name in self.methods or not all(re.fullmatch(WEIGHTLESS, text) for text in named)
 
     def refuse(self, node: ast.AST, reason: str) -> None:
         """Put a TODO in place of the statement of a node."""
@@ -96,6 +85,10 @@ class Module:
             rows += ["pass"] if [node] in bodies else []
             between = "\n" + " " * node.col_offset
             self.plan.edits.replace(node, between.join(rows))
+
+
+class Module(Methods):
+    """A LightningModule, whose steps move to the loop."""
 
     def move(self, name: str, known: Collection[str], subject: str = "module") -> set[str]:
         """Rewrite a method for a place that knows some names of main; returns those it needs."""

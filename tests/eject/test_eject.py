@@ -692,3 +692,29 @@ def test_a_batch_size_of_the_script_is_said(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     project, output = eject(cli, tmp_path / "own", text)
     assert said in output and "len(data) // 8" in (project / "data.py").read_text()
+
+
+def test_arguments_of_a_command_line_become_settings(cli: Cli, tmp_path: Path) -> None:
+    """Also those that a function gets, which is called once."""
+    text = change("def main():", "def main(args):").replace("(7)", "(args.seed)")
+    text = change("max_epochs=4", "max_epochs=args.epochs", text)
+    parser = "    parser = ArgumentParser()\n"
+    for name, default in (("epochs", 9), ("seed", 3), ("width", 5)):
+        parser += f'    parser.add_argument("--{name}", type=int, default={default})\n'
+    parser += "    args = parser.parse_args()\n    main(args)\n"
+    text = "from argparse import ArgumentParser\n" + change("    main()\n", parser, text)
+    project, output = eject(cli, tmp_path, change("width=16", "width=args.width", text))
+    assert "training.epochs = 9" in output and "training.seed = 3" in output
+    model = (project / "model.py").read_text()
+    assert "Net(width=config.width" in model and "main(" not in model and "seed" not in model
+    assert "width: int = 5" in (project / "config.py").read_text()
+
+
+def test_early_stopping_of_pytorch_accelerated(cli: Cli, tmp_path: Path) -> None:
+    """Its arguments by place, and its own defaults."""
+    text = SCRIPTS["pytorch-accelerated"].replace("import Trainer", "import Trainer, callbacks")
+    text = change("lr=0.1))", "lr=0.1), callbacks=[callbacks.EarlyStoppingCallback(4)])", text)
+    text = change("num_epochs=3,", "num_epochs=3, eval_dataset=data,", text)
+    project, _ = eject(cli, tmp_path, text)
+    config = (project / "config.py").read_text()
+    assert "patience: int = 4" in config and "min_delta: float = 0.01" in config
