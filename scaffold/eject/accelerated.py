@@ -11,6 +11,7 @@ from scaffold.eject.plan import Evaluation
 from scaffold.eject.reader import OPTIMIZER, SAVED, Reader
 from scaffold.eject.script import used_names
 
+FRAMEWORK = "pytorch-accelerated"
 TRAINER = r"pytorch_accelerated.*Trainer"
 ORDER = "model loss_func optimizer callbacks run_history"
 TRAIN = """

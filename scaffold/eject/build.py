@@ -18,11 +18,7 @@ from scaffold.render.format import Remember
 from scaffold.render.project import render_project
 
 OFF = ("schedule", "predict", "clipping")  # unless the script says so: its own lines do it
-READERS = {
-    "lightning": lightning,
-    "transformers": transformers,
-    "pytorch-accelerated": accelerated,
-}
+READERS = (lightning, transformers, accelerated)
 
 
 def build(
@@ -53,9 +49,9 @@ def read_plan(path: Path) -> Plan:
     if path.suffix not in (".py", ".ipynb") or not path.is_file():
         raise ScaffoldError(f"{path}: no Python file (.py) or notebook (.ipynb).")
     script = Script(path.resolve())
-    for framework, reader in READERS.items():
+    for reader in READERS:
         for trainer in script.calls_of(reader.TRAINER)[:1]:
-            plan = Plan(script, framework, items_before(script, trainer))
+            plan = Plan(script, reader.FRAMEWORK, items_before(script, trainer))
             take_settings(plan)
             reader.Run(plan, trainer).read()
             return plan

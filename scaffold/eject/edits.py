@@ -58,13 +58,12 @@ class Edits:
 
     def apply(self, where: ast.AST | Span | None = None) -> str:
         """The text, or a part of it, with all changes."""
-        start, end = (0, len(self.text)) if where is None else (0, 0)
+        start, end = 0, len(self.text)
         if where is not None:
             start, end = where if isinstance(where, tuple) else self.span(where)
         out, place = [], start
-        for (first, last), new in sorted(
-            self._changes.items(), key=lambda row: (row[0][0], -row[0][1])
-        ):
+        ordered = sorted(self._changes.items(), key=lambda row: (row[0][0], -row[0][1]))
+        for (first, last), new in ordered:
             if first >= place and last <= end and not first == end != last:
                 out += [self.text[place:first], new]
                 place = last

@@ -13,6 +13,7 @@ from scaffold.eject.plan import Evaluation
 from scaffold.eject.reader import SAVED
 from scaffold.eject.steps import EVALUATING, MAIN, Module, inlines, parameters
 
+FRAMEWORK = "lightning"
 TRAINER = r"(pytorch_lightning|lightning)\b.*\.(Trainer|LightningCLI)"
 EVALUATION = {"{}_step": "step", "on_{}_epoch_end": "end"}
 CALLED = re.compile(  # other methods that Lightning calls
@@ -146,7 +147,7 @@ class Run(Steps):
             raise self.script.error(self.start, f"{text} can't be read.")
         self.module = Module(self.plan, own)
         for node in self.script.source.all(ast.Assign):
-            if "self.automatic_optimization = False" in ast.unparse(node):
+            if re.search(r"\.automatic_optimization = (?!True$)", ast.unparse(node)):
                 raise self.script.error(node, "manual optimisation is not carried over.")
         for name in ("training_step", "configure_optimizers"):
             if name not in self.module.methods:

@@ -115,9 +115,8 @@ class Plan:
         script, self.edits = self.script, Edits(self.script.text)
         homes = [script.tree, *(script.source.home(item.node) for item in self.items)]
         self.homes = {id(home) for home in homes}
-        for node in script.source.all(ast.Name):
-            if isinstance(node, ast.Name) and node.id == "__file__":
-                self.note(f"{script.place(node)}: __file__ is now the file of the project")
+        if "__file__" in script.text:
+            self.note("__file__ is now the file of the project")
         for name, statement in RESERVED.items():
             bound = script.imports.get(name, statement) != statement or name in script.definitions
             if bound or (name == "config" and any(name in item.bound for item in self.items)):
@@ -129,8 +128,7 @@ class Plan:
         if found:
             script.imports[new] = f"{found.removesuffix(f' as {name}')} as {new}"
             script.meanings[new] = script.meanings[name]
-        node = script.definitions.pop(name, None)
-        if node is not None:
+        if node := script.definitions.pop(name, None):
             script.definitions[new] = node
         if isinstance(node, DEFINITIONS):
             start = self.edits.text.index(name, self.edits.span(node)[0])

@@ -24,7 +24,6 @@ class Statements:
     """A Trainer of the script, the call that trains, and what leads to it."""
 
     start_word = "fit"  # the method that trains
-    orders: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # the first parameters of callbacks
     given: dict[str, ast.expr]  # to the Trainer; for Lightning, to fit
     model_name = ""  # in the script
 
@@ -110,12 +109,11 @@ class Statements:
                 self.refuse(word.value, "these arguments are not known here", "**")
 
     def own_methods(self, *known: str) -> dict[str, ast.FunctionDef]:
-        """The methods of an own Trainer that are known; the others become TODOs."""
+        """The methods of an own Trainer. Those that are not known become TODOs."""
         found = self.script.methods(self.script.own_class(self.trainer.func))
-        for name, function in found.items():
-            if name not in known:
-                self.refuse(function, OWN)
-        return {name: function for name, function in found.items() if name in known}
+        for name in sorted(found.keys() - set(known)):
+            self.refuse(found[name], OWN)
+        return found
 
     def arguments_of_trainer(self, names: Sequence[str]) -> dict[str, ast.expr]:
         """The arguments of the Trainer. An own class may take others before them."""
@@ -148,6 +146,13 @@ class Statements:
         else:
             plan.edits.replace(found, f"config.{key}")
 
+
+class Reader(Statements):
+    """Also the statements that neither the model nor the data needs."""
+
+    orders: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # the first parameters of callbacks
+    no_effect: ClassVar[Mapping[str, str]] = {}  # methods of a Trainer after training
+
     def read_callbacks(self, node: ast.expr | None) -> None:
         """What becomes of callbacks and loggers."""
         found = self.plan.latest(node) if node is not None else ast.List([])
@@ -179,12 +184,6 @@ class Statements:
         if limit:
             self.plan.answers["features.clipping.kind"] = kind
             self.plan.answers[f"features.clipping.max_{kind}"] = float(limit)
-
-
-class Reader(Statements):
-    """Also the statements that neither the model nor the data needs."""
-
-    no_effect: ClassVar[Mapping[str, str]] = {}  # methods of a Trainer after training
 
     def finish(self) -> None:
         """Statements that neither the model nor the data needs, and those after the training."""

@@ -1,6 +1,7 @@
 """Reads a script that trains with Transformers' Trainer."""
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ from scaffold.eject.flow import words
 from scaffold.eject.plan import Evaluation
 from scaffold.eject.reader import SAVED, Reader
 
+FRAMEWORK = "transformers"
 TRAINER = r"transformers\..*(?<=\.)(Seq2Seq)?Trainer"
 SHARED = "`scaffold add share` uploads a run"
 ORDER = "model args data_collator train_dataset eval_dataset processing_class model_init"
@@ -202,10 +204,8 @@ class Run(Arguments):
 
     def _read_step(self) -> None:
         plan, own = self.plan, self.own_methods("compute_loss").get("compute_loss")
-        call = plan.latest(self.given["model"])
-        made = self.script.named(call) if isinstance(call, ast.Call) else ""
-        made = made.removesuffix(".from_pretrained").removesuffix(".from_config")
-        is_causal = made.endswith(("CausalLM", "LMHeadModel"))
+        made = self.script.named(plan.latest(self.given["model"]))
+        is_causal = re.search(r"(CausalLM|LMHeadModel)(\.from_\w+)?$", made)
         both = plan.loop.step = CAUSAL if is_causal else USUAL
         if own is not None:
             self._move_compute_loss(own)

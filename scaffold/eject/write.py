@@ -118,11 +118,8 @@ def _add_settings(plan: Plan, files: dict[str, str]) -> None:
 def _watch(plan: Plan, files: dict[str, str]) -> None:
     """Let each feature watch its metric, and the tests that of the best model."""
     for feature, metric in plan.monitors.items():
-        watched = rf'({feature}\.update\(-?metrics\[")val_loss"'
-        text = re.sub(watched, rf'\g<1>{metric}"', files["train.py"])
-        if feature == "early_stopping":
-            text = text.replace("no better val_loss", f"no better {metric}")
-        files["train.py"] = text
+        watched = rf'({feature}\.update\(-?metrics\["|{feature}.stale.*no better )val_loss'
+        files["train.py"] = re.sub(watched, rf"\g<1>{metric}", files["train.py"])
     if plan.monitors:
         metric = plan.monitors.get("best_model") or next(iter(plan.monitors.values()))
         _in_tests(files, '"val_loss"', f'"{metric}"')
