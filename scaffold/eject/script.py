@@ -28,8 +28,8 @@ class Script:
         self.imports: dict[str, str] = {}  # the statement that imports each name
         self.meanings: dict[str, str] = {}  # what it stands for: `torch.optim.SGD`
         for node in ast.walk(self.tree):
-            for alias in node.names if isinstance(node, IMPORTS) else ():
-                self._note_import(node, alias)  # type: ignore[arg-type]
+            if isinstance(node, IMPORTS):
+                self._note_imports(node)
         # what the module binds, by name, without imports: definitions, constants, blocks
         self.definitions: dict[str, ast.stmt] = {}
         for part in self.tree.body:
@@ -77,15 +77,16 @@ class Script:
                 )
         return None
 
-    def _note_import(self, node: ast.Import | ast.ImportFrom, alias: ast.alias) -> None:
-        name = alias.asname or alias.name.partition(".")[0]
-        if isinstance(node, ast.Import):
-            text, before = ast.unparse(ast.Import([alias])), self.imports.get(name)
-            self.imports[name] = f"{before}\n{text}" if before else text
-            self.meanings[name] = alias.name if alias.asname else name
-        elif node.module:
-            self.imports[name] = ast.unparse(ast.ImportFrom(node.module, [alias], 0))
-            self.meanings[name] = f"{node.module}.{alias.name}"
+    def _note_imports(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if isinstance(node, ast.Import):
+                text, before = ast.unparse(ast.Import([alias])), self.imports.get(name)
+                self.imports[name] = f"{before}\n{text}" if before else text
+                self.meanings[name] = alias.name if alias.asname else name
+            elif node.module:
+                self.imports[name] = ast.unparse(ast.ImportFrom(node.module, [alias], 0))
+                self.meanings[name] = f"{node.module}.{alias.name}"
 
     @cached_property
     def headline(self) -> str:

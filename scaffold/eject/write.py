@@ -3,7 +3,7 @@
 import ast
 import builtins
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.eject.edits import Edits, margin
@@ -66,32 +66,22 @@ def _with_definitions(
     rows, start = text.split("\n"), body[0].end_lineno or 0
     rest = "\n".join(rows[heads[-1].end_lineno if heads else start :]).strip("\n")
     code = re.sub(r"\n{4,}", "\n\n\n", "\n\n\n".join([*own, rest]))
-    imports = "\n".join(_imports(plan, code, heads, homes, module))
+    # what binds each name: the rendered imports first, then ours, then those of the script
+    sources = RESERVED | plan.script.imports
+    sources |= {
+        name: f"from {home} import {name}" for name, home in homes.items() if home != module
+    }
+    for node in heads:
+        for alias in node.names:
+            node.names = [alias]
+            sources[alias.asname or alias.name.partition(".")[0]] = ast.unparse(node)
+    unbound = used_names(code) - bound_names(code) - set(dir(builtins))
+    imports = "\n".join(sources.get(name, "") for name in unbound)
     block = merge_imports([[Line(row, Path(module), 1) for row in imports.split("\n")]], local)
     first = next(row for row in code.split("\n") if not row.startswith("#"))
     gap = "\n\n\n" if first.startswith(("def ", "class ", "@", "async ")) else "\n\n"
     above = ["\n".join(rows[:start]), "\n".join(line.text for line in block)]
     return "\n\n".join(filter(None, above)) + f"{gap}{code}\n"
-
-
-def _imports(
-    plan: Plan, code: str, heads: Sequence[ast.stmt], homes: Mapping[str, str], module: str
-) -> set[str]:
-    """The imports that a text needs: those that it had, of the script, and of what we write."""
-    used = used_names(code)
-    found = set()
-    for node in heads:
-        for alias in node.names:  # type: ignore[attr-defined]
-            if (alias.asname or alias.name.partition(".")[0]) in used:
-                node.names = [alias]  # type: ignore[attr-defined]
-                found.add(ast.unparse(node))
-    bound = bound_names("\n".join([*found, code]))
-    for name in used - bound - set(dir(builtins)):
-        if homes.get(name, module) != module:
-            found.add(f"from {homes[name]} import {name}")
-        else:
-            found |= set(plan.script.imports.get(name, RESERVED.get(name, "")).split("\n"))
-    return found
 
 
 def _add_settings(plan: Plan, files: dict[str, str]) -> None:

@@ -117,11 +117,8 @@ def record_transformers(record: Record) -> None:
         old(self, *arguments, **given)
         record.end(self.state.global_step)
 
-    def step(old: Any, self: Any, model: Any, inputs: Any, *rest: Any, **given: Any) -> Any:
-        record.batch(dict(inputs))
-        return old(self, model, inputs, *rest, **given)
-
     def loss(old: Any, self: Any, model: Any, inputs: Any, *rest: Any, **given: Any) -> Any:
+        record.batch(dict(inputs))
         found = old(self, model, inputs, *rest, **given)
         record.loss(found[0] if isinstance(found, tuple) else found)
         return found
@@ -133,7 +130,6 @@ def record_transformers(record: Record) -> None:
 
     patch(transformers.TrainingArguments, "__post_init__", settle)
     patch(transformers.Trainer, "train", train)
-    patch(transformers.Trainer, "training_step", step)
     patch(transformers.Trainer, "compute_loss", loss)
     transformers.Trainer.__init_subclass__ = classmethod(extend)
 
