@@ -32,7 +32,7 @@ def eject_script(script: Path, folder: Path | None, updates: int) -> None:
     typer.echo("\n".join(map(printable, [*report(plan), "", f"Wrote {folder}"])))
     different = False
     if updates:
-        rows, different = prove(script, plan.framework, folder, updates)
+        rows, different = prove(plan, folder, updates)
         typer.echo("\n".join(rows))
     if plan.todos or different:
         raise typer.Exit(1)

@@ -13,28 +13,38 @@ DIRECT = ("training.", "hardware.", "features.")  # an argument that is a settin
 
 
 @cache
-def table(framework: str) -> Mapping[str, Mapping[str, Any]]:
-    text = (Path(__file__).parent / f"{framework}.toml").read_text(encoding="utf-8")
+def table(name: str) -> Mapping[str, Mapping[str, Any]]:
+    text = (Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
-def take(plan: Plan, framework: str, given: Mapping[str, ast.expr], done: set[str]) -> list[str]:
-    """Answer what the arguments say, but those in `done`. Returns comments for what can't be."""
-    comments = []
-    for name, node in given.items():
-        row, value = table(framework).get(name), plan.value(node)
-        if name in done or value is None:
+def take(plan: Plan, name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:
+    """The values of arguments that are known, with defaults. What can't be carried over is a TODO.
+
+    Those that are settings of ours become answers.
+    """
+    rows = table(name)
+    values = {word: row["default"] for word, row in rows.items() if "default" in row}
+    for word, node in given.items():
+        row, value, reason = rows.get(word, {}), plan.value(node), ""
+        if not row:
+            reason = "this argument is not known"
+        elif "code" in row or value is None:
             continue
-        line = f"{name}={plan.script.code(node)}"
-        if row is None:
-            comments.append(plan.todo(node, "this argument is not known", line))
         elif "none" in row:
-            plan.note(f"{name}: {row['none']}")
+            plan.note(f"{word}: {row['none']}")
         elif "refused" in row:
-            if value is UNKNOWN or value not in row["unless"]:
-                comments.append(plan.todo(node, str(row["refused"]), line))
+            usual = [(type(one), one) for one in row["unless"]]  # 1.0 is not 1
+            reason = "" if (type(value), value) in usual else row["refused"]
         elif value is UNKNOWN:
-            comments.append(plan.todo(node, f"its value is not known here: {row['carried']}", line))
-        elif row["carried"].startswith(DIRECT):
-            plan.answers[row["carried"]] = value
-    return comments
+            reason = f"its value is not known here: {row['carried']}"
+        elif str(value) not in row.get("values", [str(value)]):
+            reason = f"what is carried over is {', '.join(row['values'])}"
+        else:
+            values[word] = row["values"][str(value)] if "values" in row else value
+        if reason:
+            plan.comments.append(plan.todo(node, reason, f"{word}={plan.script.code(node)}"))
+    for word, value in values.items():
+        if rows[word]["carried"].startswith(DIRECT):
+            plan.answers[rows[word]["carried"]] = value
+    return values

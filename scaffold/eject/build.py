@@ -5,14 +5,20 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import Catalog
-from scaffold.answers.resolve import Answers
-from scaffold.eject.answers import complete
-from scaffold.eject.plan import Plan
-from scaffold.eject.read import read_plan
+from scaffold.answers.check import check, find_option
+from scaffold.answers.resolve import Answers, resolve
+from scaffold.eject import accelerated, lightning, transformers
+from scaffold.eject.flow import items_before
+from scaffold.eject.plan import Plan, Todo
+from scaffold.eject.script import Script
+from scaffold.eject.settings import take_settings
 from scaffold.eject.write import fill
-from scaffold.errors import ScaffoldError
+from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.render.format import Remember
 from scaffold.render.project import render_project
+
+OFF = ("schedule", "predict", "clipping")  # unless the script says so: its own lines do it
+READERS = (lightning, transformers, accelerated)
 
 
 def build(
@@ -36,3 +42,34 @@ def build(
             f"{(error.text or '').strip()!r}, which is not valid Python. Nothing is written."
         ) from None
     return plan, answers, rendered, files
+
+
+def read_plan(path: Path) -> Plan:
+    """Raises ScaffoldError for a script that can't be carried over."""
+    if path.suffix not in (".py", ".ipynb") or not path.is_file():
+        raise ScaffoldError(f"{path}: no Python file (.py) or notebook (.ipynb).")
+    script = Script(path.resolve())
+    for reader in READERS:
+        for trainer in script.calls_of(reader.TRAINER)[:1]:
+            plan = Plan(script, reader.FRAMEWORK, items_before(script, trainer))
+            take_settings(plan)
+            reader.Run(plan, trainer).read()
+            return plan
+    raise ScaffoldError(
+        f"{path}: no Trainer of Lightning, Transformers or pytorch-accelerated is made in it."
+    )
+
+
+def complete(catalog: Catalog, plan: Plan, name: str) -> Answers:
+    """All answers. A value that a setting does not allow becomes a TODO."""
+    given: Answers = {"project.task": "own"}
+    given |= {f"features.{feature}.enabled": False for feature in OFF}
+    named = "".join(letter if letter.isalnum() else "-" for letter in name).strip("-") or "ejected"
+    for key, value in {"project.name": named, **plan.answers}.items():
+        try:
+            option = find_option(catalog, key)
+            kind = type(option.default)
+            given[key] = check(option, kind(value) if type(value) in (int, float) else value)
+        except AnswerError as error:
+            plan.todos.append(Todo(plan.script.path.name, f"{key} = {value!r}", str(error)))
+    return resolve(catalog, given)

@@ -1,24 +1,23 @@
 """The statements that lead to a Trainer, in order, and those of them that a value needs."""
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.eject.script import DEFINITIONS, IMPORTS, Script, bound_names, is_text, used_names
-from scaffold.errors import ScaffoldError
 
 HARMLESS = {"print", "len", "isinstance", "range", "repr", "str", "sorted"}
 
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """A statement. One without a node binds a parameter: `args = parser.parse_args()`."""
+    """A statement. One with a text binds a parameter: `args = parser.parse_args()`."""
 
     node: ast.stmt
     bound: frozenset[str]
     used: frozenset[str]
     changed: frozenset[str]  # names whose objects it may change
-    text: str = ""  # of a parameter's value
+    text: str = ""
 
     @property
     def touched(self) -> frozenset[str]:
@@ -26,29 +25,21 @@ class Item:
 
 
 def item_of(node: ast.stmt, text: str = "") -> Item:
-    used = frozenset(used_names(node))
-    return Item(node, frozenset(bound_names(node)), used, frozenset(_changed(node)), text)
+    return Item(node, bound_names(node), used_names(node), frozenset(_changed(node)) - {""}, text)
 
 
-def _changed(node: ast.stmt) -> set[str]:
+def _changed(node: ast.stmt) -> Iterator[str]:
     """The names whose objects a statement may change: `model.freeze()`, `init(model)`."""
-    if isinstance(node, DEFINITIONS):
-        return set()
-    found: set[str] = set()
-    for part in ast.walk(node):
-        if isinstance(part, (ast.Assign, ast.AugAssign, ast.Delete)):
-            targets = [part.target] if isinstance(part, ast.AugAssign) else part.targets
-            found |= {root(t) for t in targets if isinstance(t, (ast.Attribute, ast.Subscript))}
-        elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
-            call = part.value
-            if isinstance(call.func, ast.Attribute):
-                found.add(root(call.func))
-            if root(call.func) not in HARMLESS:
-                values = [*call.args, *(word.value for word in call.keywords)]
-                found |= {root(value) for value in values}
+    for part in () if isinstance(node, DEFINITIONS) else ast.walk(node):
+        if isinstance(part, (ast.Attribute, ast.Subscript)) and not isinstance(part.ctx, ast.Load):
+            yield root(part)
         elif isinstance(part, ast.For):
-            found.add(root(part.iter))
-    return found - {""}
+            yield root(part.iter)
+        elif isinstance(part, ast.Expr) and isinstance(call := part.value, ast.Call):
+            if isinstance(call.func, ast.Attribute):
+                yield root(call.func)
+            if root(call.func) not in HARMLESS:
+                yield from map(root, [*call.args, *(word.value for word in call.keywords)])
 
 
 def root(node: ast.AST) -> str:
@@ -66,81 +57,74 @@ def root(node: ast.AST) -> str:
 def items_before(script: Script, node: ast.AST) -> list[Item]:
     """The statements of the function of a node, after those that lead to its call."""
     home = script.source.home(node)
-    if isinstance(home, ast.Lambda) or not isinstance(home, (ast.FunctionDef, ast.Module)):
-        raise ScaffoldError(f"{script.place(node)}: a Trainer in a lambda or coroutine.")
     if isinstance(home, ast.Module):
         return [item_of(part) for part in _module_statements(home)]
-    if isinstance(script.source.parents.get(id(home)), ast.ClassDef):
-        raise ScaffoldError(
-            f"{script.place(node)}: the Trainer is made in a method; move that into a function."
-        )
-    body = [part for part in home.body if not is_text(part)]
+    if not isinstance(home, ast.FunctionDef) or isinstance(
+        script.source.parents[id(home)], ast.ClassDef
+    ):
+        raise script.error(node, "the Trainer is made in a method: move that into a function.")
     calls = [c for c in script.source.calls(home.name) if isinstance(c.func, ast.Name)]
     calls = [call for call in calls if script.source.home(call) is not home]
-    found = items_before(script, calls[0]) if len(calls) == 1 and home.args.args else []
-    found += _parameters(home, calls[0] if len(calls) == 1 else None)
-    return found + [item_of(part) for part in body if not isinstance(part, IMPORTS)]
+    call = calls[0] if len(calls) == 1 else None
+    found = items_before(script, call) if call and home.args.args else []
+    ends = [n for n, item in enumerate(found) if any(p is call for p in ast.walk(item.node))]
+    del found[min(ends, default=0) :]  # what follows the call is of no interest
+    found += _parameters(home, call)
+    body = [part for part in home.body if not isinstance(part, IMPORTS) and not is_text(part)]
+    return found + [item_of(part) for part in body]
 
 
-def _module_statements(tree: ast.Module) -> list[ast.stmt]:
-    found: list[ast.stmt] = []
+def _module_statements(tree: ast.Module) -> Iterator[ast.stmt]:
     for part in tree.body:
-        if isinstance(part, ast.If) and "__name__" in ast.unparse(part.test):
-            found += [row for row in part.body if not isinstance(row, IMPORTS)]
-        elif not isinstance(part, (*DEFINITIONS, *IMPORTS)) and not is_text(part):
-            found.append(part)
-    return found
+        is_main = ast.unparse(part).startswith("if __name__ ==")
+        for row in part.body if isinstance(part, ast.If) and is_main else [part]:
+            if not isinstance(row, (*DEFINITIONS, *IMPORTS)) and not is_text(row):
+                yield row
 
 
-def _parameters(function: ast.FunctionDef, call: ast.Call | None) -> list[Item]:
+def _parameters(function: ast.FunctionDef, call: ast.Call | None) -> Iterator[Item]:
     """What the parameters of a function are bound to, by its call and its defaults."""
-    arguments = function.args
-    places = [*arguments.posonlyargs, *arguments.args]
-    first = len(places) - len(arguments.defaults)
-    values = {p.arg: value for p, value in zip(places[first:], arguments.defaults, strict=True)}
-    for word, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-        if value is not None:
-            values[word.arg] = value
-    if call is not None:
-        values |= {p.arg: value for p, value in zip(places, call.args, strict=False)}
-        values |= {word.arg: word.value for word in call.keywords if word.arg}
-    found = []
+    names = [part.arg for part in function.args.args]
+    values = defaults_of(function) | (words(call, names) if call else {})
     for name, value in values.items():
-        if isinstance(value, ast.Name) and value.id == name:
-            continue
-        text = f"{name} = {ast.unparse(value)}"
-        node = ast.copy_location(ast.parse(text).body[0], value)
-        node.value = value  # type: ignore[attr-defined]  # with its place in the script
-        found.append(item_of(node, text))
-    return found
+        if getattr(value, "id", "") != name:
+            text = f"{name} = {ast.unparse(value)}"
+            node = ast.Assign([ast.Name(name, ast.Store())], value)  # in its place in the script
+            yield item_of(ast.copy_location(node, value), text)
 
 
-def needed(items: Sequence[Item], wanted: Collection[str], dropped: Collection[Item]) -> list[Item]:
+def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """The defaults of the parameters of a function."""
+    names = [part.arg for part in function.args.args]
+    return dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
+
+
+def needed(items: Sequence[Item], wanted: Collection[str]) -> list[Item]:
     """The items that bind or change what these names need, in order."""
-    names, found = set(wanted), set[Item]()
-    while True:
+    names, found, before = set(wanted), set[Item](), -1
+    while len(found) != before:
         before = len(found)
         for item in reversed(items):
-            if item not in found and item not in dropped and item.touched & names:
+            if item not in found and item.touched & names:
                 found.add(item)
                 names |= item.used
-        if len(found) == before:
-            return [item for item in items if item in found]
+    return [item for item in items if item in found]
 
 
-def value_of(items: Sequence[Item], name: str) -> ast.expr | None:
-    """What a name was last bound to alone."""
-    for item in reversed(items):
-        node = item.node
-        if isinstance(node, ast.AnnAssign) and root(node.target) == name:
-            return node.value
-        if isinstance(node, ast.Assign) and name in item.bound:
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    return node.value
-                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                    for part, value in zip(target.elts, node.value.elts, strict=False):
-                        if isinstance(part, ast.Name) and part.id == name:
-                            return value
-            return None
+def value_of(node: ast.stmt | None, name: str) -> ast.expr | None:
+    """What a statement binds a name to, if it does nothing else with it."""
+    match node:
+        case ast.AnnAssign(value=value) | ast.Assign(targets=[ast.Name()], value=value):
+            return value
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            found = [getattr(target, "id", "") for target in targets]
+            return values[found.index(name)] if name in found else None
     return None
+
+
+def words(call: ast.AST | None, names: Collection[str] = ()) -> dict[str, ast.expr]:
+    """The arguments of a call by name; `names` are those of its first parameters."""
+    if not isinstance(call, ast.Call):
+        return {}
+    found = dict(zip(names, call.args, strict=False))
+    return found | {word.arg: word.value for word in call.keywords if word.arg}

@@ -1,163 +1,210 @@
-"""The data of a LightningModule or a LightningDataModule."""
+"""Model, data, optimizer and schedule of a script that trains with Lightning."""
 
 import ast
+from dataclasses import replace
+from typing import Any
 
-from scaffold.eject.classes import (
-    change_bases,
-    keep_hyperparameters,
-)
-from scaffold.eject.flow import root
-from scaffold.eject.lightning_optimizer import Optimizers
-from scaffold.eject.plan import words
-from scaffold.eject.script import methods
+from scaffold.check.source import last
+from scaffold.eject.flow import Item, item_of, needed, value_of, words
+from scaffold.eject.plan import UNKNOWN, Plan
+from scaffold.eject.reader import OPTIMIZER, Reader
+from scaffold.eject.script import methods, used_names
+from scaffold.eject.steps import Module, owner
 
+MODULES = r".*DataModule"
 LOADERS = ("train_dataloader", "val_dataloader", "test_dataloader")
+LOADER = {"batch_size": "batch_size", "num_workers": "num_workers"}
+OPTIMIZING = ("config", "total_steps")  # what build_optimizer and build_scheduler know of main
 
 
-class Loaders(Optimizers):
+class Parts(Reader):
+    """The model, and what configure_optimizers returns."""
+
+    module: Module
+
+    def read_optimizer(self) -> None:
+        plan, function = self.plan, self.module.methods["configure_optimizers"]
+        returns = [n for n in self.script.source.within(function) if isinstance(n, ast.Return)]
+        if returns != [function.body[-1]]:
+            text = "configure_optimizers returns in several places: which is meant is not known."
+            raise self.script.error(function, text)
+        self.items = [item_of(node) for node in function.body[:-1]]
+        optimizer, schedule = self._optimizer_and_schedule(returns[0])
+        self.settle(self._bound(optimizer), OPTIMIZER, plan.latest(self.given["model"]))
+        self.module.move("configure_optimizers", OPTIMIZING, subject="model")
+        own = needed(self.items, used_names(optimizer))
+        later = self._read_schedule(schedule, getattr(optimizer, "id", "")) if schedule else []
+        others = [item for item in self.items if item not in own and item not in later]
+        # dictionaries and lists of what is returned are not needed
+        gone = [i for i in others if isinstance(getattr(i.node, "value", 0), (ast.Dict, ast.List))]
+        rows = [item for item in self.items if item in own or item not in (*later, *gone)]
+        result = f"return {plan.text(optimizer)}"
+        plan.optimizer = self.function(plan.lines(rows), result)
+
+    def _bound(self, node: ast.expr) -> ast.expr:
+        """An expression, or what its name was bound to in configure_optimizers."""
+        name = getattr(node, "id", "")
+        found = [value_of(item.node, name) for item in self.items if name in item.bound]
+        return found[-1] or node if found else node
+
+    def _optimizer_and_schedule(self, node: ast.Return) -> tuple[ast.expr, ast.expr | None]:
+        """The parts of what configure_optimizers returns."""
+        found = self._bound(node.value) if node.value else None
+        match found:
+            case ast.List(elts=[one]) | ast.Tuple(elts=[ast.List(elts=[one]), ast.List(elts=[])]):
+                return one, None
+            case ast.Tuple(elts=[ast.List(elts=[one]), ast.List(elts=[schedule])]):
+                return one, schedule
+            case ast.Dict(keys=keys, values=values):
+                rows = {getattr(k, "value", None): v for k, v in zip(keys, values, strict=True)}
+                if "optimizer" in rows:
+                    return rows["optimizer"], rows.get("lr_scheduler")
+            case ast.Call() | ast.Name():
+                return node.value, None  # type: ignore[return-value]
+        text = "this is not one optimizer, alone or with one schedule: that is not carried over."
+        raise self.script.error(node, text)
+
+    def _read_schedule(self, node: ast.expr, optimizer: str) -> list[Item]:
+        """The statements that only the schedule needs."""
+        plan, found = self.plan, self._bound(node)
+        usual: dict[Any, ast.expr] = {"interval": ast.Constant("epoch"), "scheduler": node}
+        rows = {**usual, "frequency": ast.Constant(1)}
+        if isinstance(found, ast.Dict):
+            rows |= {plan.value(k): v for k, v in zip(found.keys, found.values, strict=True)}
+        node, interval = rows["scheduler"], plan.value(rows["interval"])
+        made = self._bound(node)
+        if interval not in ("epoch", "step") or plan.value(rows["frequency"]) != 1:
+            raise self.script.error(node, "when this schedule steps is not known.")
+        if last(made).endswith("ReduceLROnPlateau"):
+            raise self.script.error(made, "a schedule by a metric is not carried over.")
+        # what changes the model, or the optimizer, has been done in build_optimizer
+        items = [item for item in self.items if optimizer not in item.touched]
+        own = owner(self.module.methods["configure_optimizers"])
+        changes = {replace(item, changed=item.changed - {own}): item for item in items}
+        later = [changes[item] for item in needed([*changes], used_names(node) - {optimizer})]
+        first = f"{optimizer} = optimizer" if optimizer not in ("", "optimizer") else ""
+        plan.scheduler = self.function(first, plan.lines(later), f"return {plan.text(node)}")
+        if interval == "step":
+            plan.loop.after_update = "scheduler.step()"
+        else:
+            plan.loop.schedule = "scheduler.step()"
+        return later
+
+
+class Loaders(Parts):
     """Where the data comes from."""
 
-    def _read_data(self) -> None:
+    def read_data(self) -> None:
         plan = self.plan
-        data = self._datamodule()
-        if data is not None:
-            self._loaders_of(data)
-        elif "train_dataloaders" in self.given:
-            self._loaders_given()
-        elif "train_dataloader" in self.module.methods:
-            self._loaders_of_model()
-        else:
-            raise self.script.error(self.fit, "fit has no training data.")
         plan.answers.setdefault("training.batch_size", 32)
+        node = self.given.get("datamodule", self.given.get("train_dataloaders"))
+        made = getattr(plan.latest(node) if node is not None else None, "func", None)
+        if node is not None and ("datamodule" in self.given or self.script.is_a(made, MODULES)):
+            self._loaders_of(node, self.script.own_class(made))
+        elif node is not None:
+            self._loaders_given(node)
+        elif "train_dataloader" in self.module.methods:
+            plan.loaders_take_model = True
+            plan.loaders = self._calls_of("model", set(self.module.methods))
+        else:
+            raise self.script.error(self.start, "fit has no training data.")
 
-    def _datamodule(self) -> tuple[str, ast.ClassDef | None, ast.expr | None] | None:
-        """The text that makes the data module, its class, and its expression."""
-        if self.is_cli:
-            given = words(self.trainer, ("model_class", "datamodule_class"))
-            node = given.get("datamodule_class")
-            if node is None:
-                return None
-            found = self.script.definitions.get(getattr(node, "id", ""))
-            return (
-                f"{self.script.code(node)}()",
-                found if isinstance(found, ast.ClassDef) else None,
-                None,
-            )
-        for name in ("datamodule", "train_dataloaders"):
-            node = self.given.get(name)
-            if node is None:
-                continue
-            value = self.plan.latest(node)
-            called = getattr(value, "func", None)
-            found = self.script.definitions.get(called.id) if isinstance(called, ast.Name) else None
-            if isinstance(found, ast.ClassDef) and self.script.extends(
-                found, "LightningDataModule"
-            ):
-                return self.script.code(node), found, node
-            if name == "datamodule":
-                return self.script.code(node), None, node
-            if called is not None and self.script.named(called).endswith("DataModule"):
-                return self.script.code(node), None, node
-        return None
+    def _loaders_of(self, node: ast.expr, own: ast.ClassDef | None) -> None:
+        plan, made = self.plan, self.plan.latest(node)
+        names = set(self.script.methods(own)) if own else {"prepare_data", "setup", *LOADERS}
+        if own is None:
+            plan.note(f"{self.script.code(node)}: its package is still needed for the data")
+        for part in self.script.bases(own):
+            strip(plan, part, "LightningDataModule", "", set(), set())
+        for call in ast.walk(self.script.methods(own).get("train_dataloader", ast.Pass())):
+            if last(call) == "DataLoader":
+                self.settle(call, LOADER, made)
+        rows, text = self.needs(node), plan.text(node)
+        if isinstance(node, ast.Name):
+            self.result |= {node.id}  # only this one is set up, not that of what follows
+        else:
+            rows, text = f"{rows}\ndata_module = {text}".strip(), "data_module"
+        plan.loaders = self.function(rows, self._calls_of(text, names))
 
-    def _loaders_of(self, data: tuple[str, ast.ClassDef | None, ast.expr | None]) -> None:
-        plan, (text, node, value) = self.plan, data
-        own: dict[str, ast.FunctionDef] = {}
-        for part in reversed(self.script.bases(node)) if node else ():
-            own |= methods(part)
-            change_bases(plan, part, "LightningDataModule", "")
-            keep_hyperparameters(plan, part)
-        everything = ("prepare_data", "setup", *LOADERS)
-        has = {name: name in own or node is None for name in everything}
-        if node is None:
-            plan.note(f"{text}: its class comes from a package, which the project still needs")
-        rows = []
-        made = plan.latest(value) if value is not None else None
-        self.data_call = made if isinstance(made, ast.Call) else None
-        self.added, kept = [], self.added
-        if "train_dataloader" in own:
-            for call in ast.walk(own["train_dataloader"]):
-                if isinstance(call, ast.expr):
-                    self._settle_loader(call, node)
-        if value is None and self.added:
-            text = f"{text.removesuffix('()')}({', '.join(self.added)})"
-        self.added = kept
-        if value is not None:
-            rows = [plan.lines(self.needs(value))]
-            text = plan.edits.apply(plan.edits.span(value))
-        if not text.isidentifier():
-            rows.append(f"data_module = {text}")
-            text = "data_module"
-        if has["prepare_data"]:
-            rows += [
-                "with PartialState().local_main_process_first():",
-                f"    {text}.prepare_data()",
-            ]
-        if has["setup"]:
-            rows.append(f'{text}.setup("fit")')
-            if isinstance(value, ast.Name):  # only this one is set up, not that of what follows
-                self.result |= {value.id}
-        plan.has_val = has["val_dataloader"] and "validation_step" in self.module.methods
-        plan.has_test = (
-            has["test_dataloader"] and "test_step" in self.module.methods and self._tests()
-        )
-        if plan.has_test and has["setup"]:
-            rows.append(f'{text}.setup("test")')
-        loaders = [
-            f"{text}.{name}()"
-            for name, on in zip(LOADERS, (True, plan.has_val, plan.has_test), strict=True)
-            if on
-        ]
-        plan.loaders = "\n".join(
-            [*rows, f"return {', '.join(loaders)}" + ("," if len(loaders) == 1 else "")]
-        )
+    def _calls_of(self, text: str, names: set[str]) -> str:
+        """The calls of a module of data."""
+        plan, steps, rows = self.plan, self.module.methods, []
+        plan.has_val = "val_dataloader" in names and "validation_step" in steps
+        plan.has_test = "test_dataloader" in names and bool(self._tests())
+        if "prepare_data" in names:
+            rows.append("with PartialState().local_main_process_first():")
+            rows.append(f"    {text}.prepare_data()")
+        if "setup" in names:
+            stages = ("fit", "test") if plan.has_test else ("fit",)
+            rows += [f'{text}.setup("{stage}")' for stage in stages]
+        used = zip(LOADERS, (True, plan.has_val, plan.has_test), strict=True)
+        return self.function(*rows, self.returned([f"{text}.{name}()" for name, on in used if on]))
 
-    def _tests(self) -> bool:
-        """Whether the script tests after training."""
-        calls = self.script.source.calls("test")
-        return any(root(call.func) in self.names for call in calls)
+    def _tests(self) -> list[ast.Call]:
+        """The call that tests after training, if the module can."""
+        calls = [c for c in self.script.source.calls("test") if self.is_trainer(c.func)]
+        return calls[:1] if "test_step" in self.module.methods else []
 
-    def _loaders_given(self) -> None:
-        plan = self.plan
-        train, val = self.given["train_dataloaders"], self.given.get("val_dataloaders")
-        loaders = [train]
-        plan.has_val = val is not None and "validation_step" in self.module.methods
-        if plan.has_val and val is not None:
+    def _loaders_given(self, train: ast.expr) -> None:
+        plan, loaders = self.plan, [train]
+        val = self.given.get("val_dataloaders")
+        if val is not None and "validation_step" in self.module.methods:
+            plan.has_val = True
             loaders.append(val)
-        for call in self.script.source.calls("test"):
-            if root(call.func) in self.names and "test_step" in self.module.methods:
-                node = words(call, ("model", "dataloaders")).get("dataloaders")
-                if node is not None:
-                    plan.has_test = True
-                    loaders.append(node)
+        for call in self._tests():
+            if node := words(call, ("model", "dataloaders")).get("dataloaders"):
+                plan.has_test = True
+                loaders.append(node)
         for node in loaders:
-            if isinstance(self.plan.latest(node), (ast.List, ast.Tuple, ast.Dict)):
+            if isinstance(plan.latest(node), (ast.List, ast.Tuple, ast.Dict)):
                 raise self.script.error(node, "several loaders at once.")
-        self._settle_loader(plan.latest(train))
-        found = self.needs(*loaders)
-        texts = [plan.edits.apply(plan.edits.span(node)) for node in loaders]
-        end = "," if len(texts) == 1 else ""
-        plan.loaders = "\n".join(
-            part for part in (plan.lines(found), f"return {', '.join(texts)}{end}") if part
+        self.settle(plan.latest(train), LOADER)
+        plan.loaders = self.function(
+            self.needs(*loaders), self.returned([plan.text(node) for node in loaders])
         )
 
-    def _loaders_of_model(self) -> None:
-        plan, own = self.plan, self.module.methods
-        plan.loaders_take_model = True
-        rows = []
-        if "prepare_data" in own:
-            rows += ["with PartialState().local_main_process_first():", "    model.prepare_data()"]
-        if "setup" in own:
-            rows.append('model.setup("fit")')
-        plan.has_val = "val_dataloader" in own and "validation_step" in own
-        plan.has_test = "test_dataloader" in own and "test_step" in own and self._tests()
-        if plan.has_test and "setup" in own:
-            rows.append('model.setup("test")')
-        loaders = [
-            f"model.{name}()"
-            for name, on in zip(LOADERS, (True, plan.has_val, plan.has_test), strict=True)
-            if on
-        ]
-        plan.loaders = "\n".join(
-            [*rows, f"return {', '.join(loaders)}" + ("," if len(loaders) == 1 else "")]
-        )
+
+def strip(
+    plan: Plan, node: ast.ClassDef, base: str, new: str, moved: set[str], idle: set[str]
+) -> None:
+    """A class without its framework. The methods that moved go; a TODO says which are idle."""
+    edits, own = plan.edits, methods(node)
+    for parent in node.bases:
+        if plan.script.named(parent).endswith(base):
+            start, end = edits.span(parent)
+            if not new and len(node.bases) == 1:
+                text = plan.script.text
+                start, end = text.rindex("(", 0, start), text.index(")", end) + 1
+            edits.replace((start, end), new or ("object" if len(node.bases) > 1 else ""))
+    is_empty = all(getattr(part, "name", "") in moved for part in node.body)
+    for name, part in own.items():
+        first = min([part.lineno, *(d.lineno for d in part.decorator_list)])
+        start, end = edits.lines([part], first - 1)
+        gap = " " * part.col_offset
+        if name in moved:
+            edits.replace((start, end), f"{gap}pass\n" if is_empty else "")
+        elif name in idle:
+            line = plan.script.rows[part.lineno - 1].strip()
+            todo = plan.todo(part, "nothing calls this here", line).split("\n")[0]
+            edits.insert(start, f"{gap}{todo}\n")
+    if init := own.get("__init__"):
+        _keep_hyperparameters(plan, node, init)
+
+
+def _keep_hyperparameters(plan: Plan, node: ast.ClassDef, init: ast.FunctionDef) -> None:
+    """self.save_hyperparameters() becomes a namespace of the arguments, or goes if none is read."""
+    used = any("hparams" in ast.unparse(other) for other in plan.script.bases(node))
+    for call in plan.script.source.within(init):
+        if last(call) == "save_hyperparameters" and isinstance(call, ast.Call):
+            names = [part.arg for part in (*init.args.args[1:], *init.args.kwonlyargs)]
+            parts = [f"{name}={name}" for name in names]
+            parts += [f"**{init.args.kwarg.arg}"] if init.args.kwarg else []
+            made = f"SimpleNamespace({', '.join(parts)})"
+            if call.args and plan.value(call.args[0]) is UNKNOWN:  # one argument has them
+                made = plan.script.code(call.args[0])
+            start, end = plan.edits.span(plan.script.statement(call))
+            if used or len(init.body) == 1:
+                made = f"{owner(init)}.hparams = {made}" if used else "pass"
+                plan.edits.replace((start, end), made)
+            else:
+                plan.edits.replace((start - call.col_offset, end + 1), "")

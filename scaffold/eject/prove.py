@@ -7,18 +7,21 @@ import sys
 import tempfile
 from pathlib import Path
 
+from scaffold.eject.plan import Plan
 from scaffold.errors import ScaffoldError
 
 CLOSE = 1e-6
 
 
-def prove(script: Path, framework: str, folder: Path, updates: int) -> tuple[list[str], bool]:
+def prove(plan: Plan, folder: Path, updates: int) -> tuple[list[str], bool]:
     """What to say, and whether they differ. Runs the script. Raises ScaffoldError if one fails."""
+    script, loaders = str(plan.script.path), str(1 + plan.has_val + plan.has_test)
+    if script.endswith(".ipynb"):
+        raise ScaffoldError("--prove runs scripts: write the notebook as a .py file for it.")
     with tempfile.TemporaryDirectory() as scratch:
-        record, replay = Path(scratch, "record.pt"), Path(scratch, "replay.pt")
-        _run("record.py", "the script", str(script.resolve()), framework, str(updates), str(record))
-        _run("replay.py", "the project", str(folder), str(record), str(replay))
-        found = json.loads(_run("compare.py", "the comparison", str(record), str(replay)))
+        record = str(Path(scratch, "record.pt"))
+        _run("record.py", "the script", script, plan.framework, str(updates), record)
+        found = json.loads(_run("replay.py", "the project", str(folder), record, loaders))
     one, two = found["batches"]
     rows = [
         f"{found['updates']} updates on the same {one} batches, from the same weights, in 32 bits:",

@@ -1,125 +1,223 @@
 """What the readers of all frameworks share: the statements before and after the training."""
 
 import ast
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from scaffold.eject.edits import indent
-from scaffold.eject.flow import Item, root
-from scaffold.eject.plan import Plan, words
+from scaffold.check.source import last
+from scaffold.eject.arguments import table
+from scaffold.eject.edits import margin
+from scaffold.eject.flow import Item, defaults_of, needed, root, words
+from scaffold.eject.plan import UNKNOWN, Plan
 from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
 
 BLOCKS = (ast.If, ast.For, ast.With, ast.Try, ast.While)
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
+SEEDS = ("seed_everything", "set_seed")
+LEFT_OUT = ("cli_lightning_logo", "notebook_login", "login")
+OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay"}
+OWN = "an own Trainer's method is not carried over"
+SAVED = "a run saves model.safetensors and checkpoints by itself"
 
 
 class Statements:
     """A Trainer of the script, the call that trains, and what leads to it."""
 
-    given: dict[str, ast.expr]  # what the Trainer is given; for Lightning, what fit is
     start_word = "fit"  # the method that trains
-    seed_word = "seed_everything"
-    no_effect: ClassVar[Mapping[str, str]] = (
-        {}
-    )  # calls of a Trainer after training, and what to say of them
+    given: dict[str, ast.expr]  # to the Trainer; for Lightning, to fit
+    model_name = ""  # in the script
 
     def __init__(self, plan: Plan, trainer: ast.Call) -> None:
         self.plan, self.script, self.trainer = plan, plan.script, trainer
-        self.names = self._names_of(trainer)
-        self.comments: list[str] = []  # for the top of main
-        self.after: list[Item] = []
-        self.result: frozenset[str] = frozenset()  # the names of what the training returns
-        self.used: set[Item] = set()  # what the model or the data needs
+        statement = self.script.statement(trainer)
+        is_bound = isinstance(statement, (ast.Assign, ast.AnnAssign))
+        self.names = bound_names(statement) if is_bound else frozenset()
+        calls = {item: getattr(item.node, "value", None) for item in plan.items}
+        self.seeds = {item: call for item, call in calls.items() if last(call) in SEEDS}
+        plan.dropped |= self.seeds.keys()
+        self.used: set[Item] = set(plan.dropped)  # what the model or the data needs
+        self.start = self._find_start()
 
-    def _names_of(self, call: ast.Call) -> set[str]:
-        node: ast.AST = call
-        while not isinstance(node, ast.stmt):
-            node = self.script.source.parents[id(node)]
-        return bound_names(node) if isinstance(node, (ast.Assign, ast.AnnAssign)) else set()
-
-    def find_start(self) -> ast.Call:
+    def _find_start(self) -> ast.Call:
         """The call that trains. Raises ScaffoldError unless there is one, and only one."""
-        found = [
-            call
-            for call in self.script.source.calls(self.start_word)
-            if isinstance(call.func, ast.Attribute)
-            and (root(call.func) in self.names or call.func.value is self.trainer)
-        ]
+        if self.script.is_a(self.trainer.func, r".*\.LightningCLI"):
+            text = "LightningCLI is not read: write the call of Trainer."
+            raise self.script.error(self.trainer, text)
+        calls = self.script.source.calls(self.start_word)
+        found = [call for call in calls if self.is_trainer(call.func)]
         if not found:
             raise self.script.error(self.trainer, "this Trainer trains nothing here.")
         if len(found) > 1:
             raise self.script.error(found[1], "it trains a second time: one project has one loop.")
-        self._cut(found[0])
+        items, statement = self.plan.items, self.script.statement(found[0])
+        places = [number for number, item in enumerate(items) if item.node is statement]
+        if not places:
+            text = f"{self.start_word} is called in a block (if, for, with, try), or in another "
+            text += "function than the Trainer: whether and how often it runs is not known."
+            raise self.script.error(found[0], text)
+        self.result, self.after = items[places[0]].bound, items[places[0] + 1 :]
+        del items[places[0] :]
         return found[0]
 
-    def _cut(self, call: ast.Call) -> None:
-        """Split the items at the call that trains: what follows it is read at the end."""
-        items = self.plan.items
-        at = next(
-            (n for n, item in enumerate(items) if any(p is call for p in ast.walk(item.node))), None
-        )
-        if at is None:
-            raise self.script.error(
-                call,
-                f"the Trainer is made in another function, at "
-                f"{self.script.place(self.trainer)}: call {self.start_word} there.",
-            )
-        if isinstance(items[at].node, BLOCKS):
-            raise self.script.error(
-                call,
-                f"{self.start_word} is called in a block (if, for, with, try): "
-                "whether and how often it runs is not known.",
-            )
-        self.result, self.after = items[at].bound, items[at + 1 :]
-        del items[at:]
+    def is_trainer(self, func: ast.AST) -> bool:
+        """Whether a method of the Trainer is called."""
+        is_made = getattr(func, "value", None) is self.trainer
+        return isinstance(func, ast.Attribute) and (is_made or root(func) in self.names)
 
-    def of_trainer(self, item: Item) -> bool:
-        return bool((item.bound | item.used) & self.names)
-
-    def needs(self, *nodes: ast.AST, without: frozenset[str] = frozenset()) -> list[Item]:
-        """The items that expressions need, without those that bind or change some names."""
-        held = {item for item in self.plan.items if item.bound & without or self.of_trainer(item)}
-        wanted = set().union(*map(used_names, nodes)) - without
-        found = self.plan.slice(wanted, held)
+    def needs(self, *nodes: ast.AST, without: str = "") -> str:
+        """The statements that expressions need, without those that bind some name."""
+        gone = {without, *self.names}
+        items = [
+            item
+            for item in self.plan.items
+            if not (item.bound | item.used) & self.names
+            and item not in self.plan.dropped
+            and without not in item.bound
+        ]
+        found = needed(items, used_names(*nodes) - gone)
         self.used |= set(found)
+        return self.plan.lines(found)
+
+    def function(self, *rows: str) -> str:
+        """The lines of a function, without those that are empty."""
+        return "\n".join(row for row in rows if row)
+
+    def with_model(self, *rows: str) -> str:
+        """The lines of a function, and first the model's name in the script, if they need it."""
+        name, text = self.model_name, self.function(*rows)
+        is_needed = name not in ("", "model") and name in used_names(text)
+        return f"{name} = model\n{text}" if is_needed else text
+
+    def builder(self, node: ast.expr, first: str = "", end: str = "") -> str:
+        """The lines of a function that returns an expression, to which `end` is added."""
+        result = f"return {self.plan.text(node)}{end}"
+        return self.with_model(first, self.needs(node, without=self.model_name), result)
+
+    def returned(self, loaders: list[str]) -> str:
+        return f"return {', '.join(loaders)}" + ("," if len(loaders) == 1 else "")
+
+    def refuse(self, node: ast.AST, reason: str, name: str = "") -> None:
+        """Put a TODO for an argument, or another part of a Trainer, at the top of main."""
+        line = f"{name}={self.script.code(node)}" if name else ""
+        if isinstance(node, ast.FunctionDef):
+            line = self.script.rows[node.lineno - 1].strip()
+        self.plan.comments.append(self.plan.todo(node, reason, line))
+
+    def refuse_stars(self, *calls: ast.expr | None) -> None:
+        for word in (word for call in calls for word in getattr(call, "keywords", ())):
+            if word.arg is None:
+                self.refuse(word.value, "these arguments are not known here", "**")
+
+    def own_methods(self, *known: str) -> dict[str, ast.FunctionDef]:
+        """The methods of an own Trainer. Those that are not known become TODOs."""
+        found = self.script.methods(self.script.own_class(self.trainer.func))
+        for name in sorted(found.keys() - set(known)):
+            self.refuse(found[name], OWN)
         return found
 
-    def text(self, node: ast.AST) -> str:
-        """An expression with all edits."""
-        return self.plan.edits.apply(self.plan.edits.span(node))
+    def arguments_of_trainer(self, names: Sequence[str]) -> dict[str, ast.expr]:
+        """The arguments of the Trainer. An own class may take others before them."""
+        own = self.script.methods(self.script.own_class(self.trainer.func)).get("__init__")
+        first = [part.arg for part in own.args.args[1:]] if own else []
+        return words(self.trainer, [*first, *(() if own and not own.args.vararg else names)])
 
-    def body(self, items: list[Item], *rows: str) -> str:
-        """The lines of a function: statements of the script, and ours."""
-        return "\n".join(part for part in (self.plan.lines(items), *rows) if part)
+    def settle(self, call: ast.AST, keys: Mapping[str, str], made: ast.expr | None = None) -> None:
+        """Let numbers in a call come from settings; the first may be its second argument."""
+        for word, key in keys.items():
+            if node := words(call, ("", next(iter(keys)))).get(word):
+                self._settle(node, key, made)
 
-    def refuse_argument(self, name: str, node: ast.AST, reason: str) -> None:
-        """Put a TODO for an argument at the top of main."""
-        line = f"{name}={self.script.code(node)}"
-        self.comments.append(self.plan.todo(node, reason, line))
-
-    def finish(self) -> None:
-        before = self.plan.loop.before
-        self.plan.loop.before = "\n".join(part for part in (*self.comments, before) if part)
+    def _settle(self, node: ast.expr, key: str, made: ast.expr | None) -> None:
+        """A literal, or self.NAME that the call `made` of its class gives."""
+        plan, found, call = self.plan, node, made
+        if isinstance(node, ast.Attribute):
+            init = self.script.methods(self.script.own_class(getattr(made, "func", None)))
+            if "__init__" not in init or ast.unparse(node.value) not in ("self", "self.hparams"):
+                return
+            names = [part.arg for part in init["__init__"].args.args[1:]]
+            default = defaults_of(init["__init__"]).get(node.attr, node)
+            found = words(call, names).get(node.attr, default)
+        value = plan.value(found)
+        if type(value) not in (int, float) or isinstance(found, ast.Attribute):
+            return
+        plan.answers[f"training.{key}"] = value
+        if isinstance(node, ast.Attribute) and isinstance(call, ast.Call) and found is default:
+            plan.edits.add_argument(call, f"{node.attr}=config.{key}")
+        else:
+            plan.edits.replace(found, f"config.{key}")
 
 
 class Reader(Statements):
     """Also the statements that neither the model nor the data needs."""
 
-    def read_rest(self, model: str) -> None:
-        """Statements that neither the model nor the data needs, and those after the training.
+    orders: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # the first parameters of callbacks
+    no_effect: ClassVar[Mapping[str, str]] = {}  # methods of a Trainer after training
 
-        `model` is the name of the model in the script.
-        """
-        for item in self.plan.dropped:
-            self.used.add(item)
-        for item in self.plan.items:
-            if item in self.used or item in self.plan.dropped or self.of_trainer(item):
+    def read_callbacks(self, node: ast.expr | None) -> None:
+        """What becomes of callbacks and loggers."""
+        found = self.plan.latest(node) if node is not None else ast.List([])
+        for part in getattr(found, "elts", [found]):
+            call = self.plan.latest(part.value if isinstance(part, ast.Starred) else part)
+            name = last(call) if "." in self.script.named(call) else ""  # of a package
+            given = words(call, self.orders.get(name, ()))
+            values = {word: self.plan.value(value) for word, value in given.items()}
+            if name in table("callbacks"):
+                self.plan.note(f"{name}: {table('callbacks')[name]}")
+            elif isinstance(call, ast.Constant):  # True, False or None
                 continue
-            if not self._is_seed(item.node) and not isinstance(item.node, DEFINITIONS):
-                self._keep(item)
-        self._read_after(model)
+            elif UNKNOWN in values.values() or not self.take_callback(name, values):
+                self.refuse(part, "this is not carried over")
 
-    def _read_after(self, model: str) -> None:
+    def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
+        """Answer for a callback. Returns False for one that can't be carried over."""
+        return False
+
+    def watch(self, feature: str, monitor: str, mode: str, **settings: Any) -> bool:
+        """Let a feature watch a metric."""
+        for name, value in {"enabled": True, "mode": mode, **settings}.items():
+            self.plan.answers[f"features.{feature}.{name}"] = value
+        self.plan.monitors[feature] = monitor
+        return True
+
+    def clip(self, kind: str, limit: float | None) -> None:
+        self.plan.answers["features.clipping.enabled"] = bool(limit)
+        if limit:
+            self.plan.answers["features.clipping.kind"] = kind
+            self.plan.answers[f"features.clipping.max_{kind}"] = float(limit)
+
+    def finish(self) -> None:
+        """Statements that neither the model nor the data needs, and those after the training."""
+        plan, model = self.plan, self.given["model"]
+        plan.model = plan.model or self.function(self.needs(model), f"return {plan.text(model)}")
+        for call in self.seeds.values():
+            seed = plan.value(words(call, ("seed",)).get("seed"))
+            if type(seed) is int:
+                plan.answers["training.seed"] = seed
+        for item in plan.items:
+            known = item in self.used or (item.bound | item.used) & self.names
+            if not known and not isinstance(item.node, (*DEFINITIONS, ast.Pass)):
+                self._keep(item)
+        self._read_after()
+
+    def _keep(self, item: Item) -> None:
+        name = self.script.named(getattr(item.node, "value", None))
+        if isinstance(item.node, ast.Expr) and not isinstance(item.node.value, ast.Call):
+            self.plan.note("expressions that only show a value are left out")
+        elif last(getattr(item.node, "value", None)) in LEFT_OUT:
+            self.plan.note(f"{name.rpartition('.')[2]}(): left out")
+        elif item.bound and not item.changed and not isinstance(item.node, BLOCKS):
+            if any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
+                text = ast.unparse(item.node)[:60]
+                self.plan.note(f"{self.script.place(item.node)}: `{text}` is not needed")
+        elif name.startswith(QUIET) or item.used <= {"print", *self.script.imports}:
+            self.plan.start.append(self.plan.lines([item]))
+        else:
+            self._leave(item, "nothing in the project needs this")
+
+    def _leave(self, item: Item, reason: str) -> None:
+        self.plan.end.append(self.plan.todo(item.node, reason, self.plan.lines([item])))
+
+    def _read_after(self) -> None:
         """What follows the training becomes a function, as far as it needs no Trainer."""
         kept: list[Item] = []
         unknown = {*self.names, *self.result}
@@ -127,67 +225,25 @@ class Reader(Statements):
             if not isinstance(item.node, DEFINITIONS) and (item.used | item.changed) & unknown:
                 unknown |= item.bound
                 self._refuse_after(item)
-                continue
-            if isinstance(item.node, ast.Pass):
-                continue
-            kept.append(item)
-        if not any(not isinstance(item.node, (*DEFINITIONS, *IMPORTS)) for item in kept):
+            elif not isinstance(item.node, ast.Pass):
+                kept.append(item)
+        if all(isinstance(item.node, (*DEFINITIONS, *IMPORTS)) for item in kept):
             return
-        items = self.plan.items
-        own = set().union(*(item.bound for item in kept))
-        wanted = set().union(*(item.used for item in kept)) - {model}
-        held = {item for item in items if model in item.bound or self.of_trainer(item)}
-        before = self.plan.slice(wanted - (own - set().union(*(i.bound for i in items))), held)
-        rows = "\n".join(part for part in (self.plan.lines(before), self.plan.lines(kept)) if part)
-        name = model if model.isidentifier() else "model"
+        name = self.model_name or "model"
+        before = self.needs(*(item.node for item in kept), without=self.model_name)
+        rows = margin(self.function(before, self.plan.lines(kept)), 4)
         doc = '    """What the script did after training."""'
-        self.plan.functions.append(f"def after_training({name}):\n{doc}\n{indent(rows, 4)}")
-        self.plan.ends = True
+        self.plan.functions.append(f"def after_training({name}):\n{doc}\n{rows}")
+        self.plan.end.insert(0, "after_training(accelerator.unwrap_model(model))")
 
     def _refuse_after(self, item: Item) -> None:
-        call = getattr(item.node, "value", None)
-        func = call.func if isinstance(call, ast.Call) else None
-        if isinstance(func, ast.Attribute) and root(func) in self.names:
-            if reason := self.no_effect.get(func.attr):
-                self.plan.note(f"trainer.{func.attr}: {reason}")
-            if func.attr in self.no_effect:
-                return
-        value = getattr(item.node, "value", None)
-        if isinstance(value, ast.Attribute) and value.attr == "metrics":  # of the training
+        value = getattr(item.node, "value", item.node)
+        func = getattr(value, "func", value)
+        name = last(func)
+        if name in self.no_effect and self.is_trainer(func):
+            if reason := self.no_effect[name]:
+                self.plan.note(f"trainer.{name}: {reason}")
+        elif isinstance(value, ast.Attribute) and value.attr == "metrics":  # of the training
             self.plan.note(f"{ast.unparse(item.node)}: metrics go to metrics.jsonl")
-            return
-        text = self.plan.lines([item])
-        self.plan.leftover.append(self.plan.todo(item.node, "this came after training", text))
-
-    def _keep(self, item: Item) -> None:
-        call = getattr(item.node, "value", None)
-        name = self.script.named(call.func) if isinstance(call, ast.Call) else ""
-        if isinstance(item.node, ast.Pass):
-            return
-        if isinstance(item.node, ast.Expr) and not isinstance(item.node.value, ast.Call):
-            self.plan.note("expressions that only show a value are left out")
-        elif name.endswith(("cli_lightning_logo", "notebook_login", "login")):
-            self.plan.note(f"{name.rpartition('.')[2]}(): left out")
-        elif item.bound and not item.changed and not isinstance(item.node, BLOCKS):
-            if any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
-                self.plan.note(
-                    f"{self.script.place(item.node)}: `{ast.unparse(item.node)[:60]}` is not needed"
-                )
-        elif name.startswith(QUIET) or item.used <= {"print", *self.script.imports}:
-            self.plan.start.append(self.plan.lines([item]))
         else:
-            text = self.plan.lines([item])
-            self.plan.leftover.append(
-                self.plan.todo(item.node, "nothing in the project needs this", text)
-            )
-
-    def _is_seed(self, node: ast.stmt) -> bool:
-        call = getattr(node, "value", None)
-        if not (
-            isinstance(call, ast.Call) and self.script.named(call.func).endswith(self.seed_word)
-        ):
-            return False
-        seed = self.plan.value(words(call, ("seed",)).get("seed"))
-        if isinstance(seed, int) and not isinstance(seed, bool):
-            self.plan.answers["training.seed"] = seed
-        return True
+            self._leave(item, "this came after training")

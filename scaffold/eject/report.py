@@ -8,11 +8,8 @@ def report(plan: Plan) -> list[str]:
     rows = [f"From {plan.script.path.name} ({plan.framework}), as answers:"]
     rows += [f"  {key} = {value!r}" for key, value in sorted(plan.answers.items())]
     if plan.notes:
-        rows += [
-            "",
-            "Without effect here, or done another way:",
-            *(f"  {note}" for note in plan.notes),
-        ]
+        rows += ["", "Without effect here, or done another way:"]
+        rows += [f"  {note}" for note in plan.notes]
     if plan.todos:
         rows += ["", f"{len(plan.todos)} TODO(s), each in the project where it belongs:"]
         for todo in plan.todos:

@@ -2,9 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+import symtable
+from functools import cached_property, lru_cache
+from itertools import takewhile
 from pathlib import Path
 
 from scaffold.check.source import Source
@@ -14,192 +14,158 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 
 
-@dataclass(frozen=True)
-class Part:
-    """A file of the text: the lines from `start` (0-based) are its lines."""
-
-    start: int
-    path: Path
-
-
-class Text:
-    """One text of several files, its tree, and where each line comes from."""
+class Script:
+    """One text of several files, its tree, where each line comes from, and what names mean."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.folder = path, path.parent
-        self._parts: list[Part] = []
-        self._rows: list[str] = []
-        self._read(path, {path}, is_main=True)
-        self.text = "\n".join(self._rows) + "\n"
+        self.path = path
+        self._parts: list[tuple[int, Source]] = []  # the line (from 0) where each file starts
+        self.rows: list[str] = []
+        self._read(path, {path})
+        self.text = "\n".join(self.rows) + "\n"
         self.source = Source("script.py", self.text)
         self.tree = self.source.tree
-        self.rows = self.text.split("\n")
+        self.imports: dict[str, str] = {}  # the statement that imports each name
+        self.meanings: dict[str, str] = {}  # what it stands for: `torch.optim.SGD`
+        for node in ast.walk(self.tree):
+            if isinstance(node, IMPORTS):
+                self._note_imports(node)
+        # what the module binds, by name, without imports: definitions, constants, blocks
+        self.definitions: dict[str, ast.stmt] = {}
+        for part in self.tree.body:
+            if not isinstance(part, IMPORTS):
+                self.definitions |= dict.fromkeys(bound_names(part), part)
 
-    def _read(self, path: Path, seen: set[Path], *, is_main: bool) -> None:
-        source = read_source(path)
+    def _read(self, path: Path, seen: set[Path]) -> None:
+        source = _read_source(path)
         rows = source.text.rstrip("\n").split("\n")
         for node in source.tree.body:
-            gone = not is_main and (_is_main_block(node) or is_text(node))
+            is_main = ast.unparse(node).startswith("if __name__ ==")
+            gone = path != self.path and (is_text(node) or is_main)
+            renamed = []
             if isinstance(node, IMPORTS):
-                modules = [found for found in self._local_modules(node, path) if found != path]
-                gone = bool(modules) or _is_future(node)
-                for module in modules:
-                    if isinstance(node, ast.Import):
-                        raise ScaffoldError(
-                            f"{path}:{node.lineno}: `{ast.unparse(node)}` of a file in this folder "
-                            "can't be followed: write `from ... import NAMES`."
-                        )
-                    if module not in seen:
-                        seen.add(module)
-                        self._read(module, seen, is_main=False)
+                module = self._module(node, path)
+                if module and module not in seen:
+                    seen.add(module)
+                    self._read(module, seen)
+                gone = bool(module) or getattr(node, "module", "") == "__future__"
+                renamed = [a for a in node.names if module and a.asname]
             if gone:
-                for number in range(node.lineno - 1, node.end_lineno or node.lineno):
-                    rows[number] = ""
-                if isinstance(node, ast.ImportFrom):
-                    renamed = [a for a in node.names if a.asname and a.asname != a.name]
-                    rows[node.lineno - 1] = "; ".join(f"{a.asname} = {a.name}" for a in renamed)
-        self._parts.append(Part(len(self._rows), path))
-        self._rows += rows
+                start, end = node.lineno - 1, node.end_lineno or node.lineno
+                rows[start:end] = [""] * (end - start)
+                rows[start] = "; ".join(f"{a.asname} = {a.name}" for a in renamed)
+        self._parts.append((len(self.rows), source))
+        self.rows += rows
 
-    def _local_modules(self, node: ast.Import | ast.ImportFrom, path: Path) -> list[Path]:
-        """The files in the script's folder that a statement imports from."""
-        names = [alias.name for alias in node.names]
-        homes = [self.folder, path.parent]
+    def _module(self, node: ast.Import | ast.ImportFrom, path: Path) -> Path | None:
+        """The file of the script's folder that a statement imports from."""
+        names, level = [alias.name for alias in node.names], 0
+        home = self.path.parent
         if isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            for _ in range(node.level):
-                homes = [homes[-1] if node.level == 1 else homes[-1].parent]
-            names = [module] if module else names
-        found = []
+            names, level = [node.module or "."], node.level
+            home = path.parents[level - 1] if level else home
         for name in names:
-            for home in dict.fromkeys(homes):
-                place = home.joinpath(*name.split("."))
-                for file in (place.with_suffix(".py"), place / "__init__.py"):
-                    inside = file.resolve().is_relative_to(self.folder.resolve())
-                    if inside and file.is_file() and file not in found:
-                        found.append(file)
-        return found[:1] if isinstance(node, ast.ImportFrom) and node.module else found
+            place = home.joinpath(*name.split("."))
+            files = [place.parent / f"{place.name}.py", place / "__init__.py"]
+            found = [file for file in files if file.is_file() and file != path]
+            if found and isinstance(node, ast.ImportFrom) and node.module:
+                return found[0]
+            if found or level:
+                raise ScaffoldError(
+                    f"{path}:{node.lineno}: `{ast.unparse(node)}` of a file in this folder "
+                    "can't be followed: write `from FILE import NAMES`."
+                )
+        return None
+
+    def _note_imports(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if isinstance(node, ast.Import):
+                text, before = ast.unparse(ast.Import([alias])), self.imports.get(name)
+                self.imports[name] = f"{before}\n{text}" if before else text
+                self.meanings[name] = alias.name if alias.asname else name
+            elif node.module:
+                self.imports[name] = ast.unparse(ast.ImportFrom(node.module, [alias], 0))
+                self.meanings[name] = f"{node.module}.{alias.name}"
 
     @cached_property
     def headline(self) -> str:
         """The comments at the top of the script, such as a licence, and its docstring."""
-        start = self._parts[-1].start
-        body = [node for node in self.tree.body if node.lineno > start]
-        first = body[0].lineno - 1 if body else start
-        if body and is_text(body[0]):
-            comments = [row for row in self.rows[start : body[0].lineno] if row.startswith("#")]
-            return "\n".join([*comments, ast.get_docstring(ast.Module(body[:1], [])) or ""])
-        rows = []
-        for row in self.rows[start:first]:
-            if row and not row.startswith("#"):
-                break
-            rows.append(row)
-        text = "\n".join(rows).strip()
-        return "" if text.startswith("# cell") else text
+        rows = self.rows[self._parts[-1][0] :]
+        head = "\n".join(takewhile(lambda row: not row or row.startswith("#"), rows))
+        doc = ast.get_docstring(ast.parse("\n".join(rows))) or ""
+        return "" if head.startswith("# cell") else f"{head.strip()}\n{doc}".strip()
 
-    def place(self, node: ast.AST | int) -> str:
+    def place(self, node: ast.AST) -> str:
         """The file and line of a node, as people look for it."""
-        line = node if isinstance(node, int) else int(getattr(node, "lineno", 1))
-        part = next(part for part in reversed(self._parts) if part.start < line)
-        number: int | str = line - part.start
-        if part.path.suffix == ".ipynb":
-            number = read_source(part.path).place(line - part.start)
-        return f"{part.path.name}:{number}"
+        line = int(getattr(node, "lineno", 1))
+        start, source = next(part for part in reversed(self._parts) if part[0] < line)
+        return f"{Path(source.path).name}:{source.place(line - start)}"
 
     def error(self, node: ast.AST, text: str) -> ScaffoldError:
         """An error with its file and line."""
         return ScaffoldError(f"{self.place(node)}: {text}")
 
-    def is_global(self, node: ast.Name) -> bool:
-        """Whether a name is that of the module, and not one of a function or class."""
-        scope, top = self.source.scope(node), self.source.facts.top
-        while scope.parent is not None and node.id not in scope.names:
-            scope = scope.parent
-        return scope is top
-
     def code(self, node: ast.AST) -> str:
         """The text of a node as it was written, without its indentation."""
         return ast.get_source_segment(self.text, node) or ast.unparse(node)
 
-
-class Script(Text):
-    """A script with what its names stand for."""
-
-    @cached_property
-    def definitions(self) -> dict[str, ast.stmt]:
-        """What the module binds, by name, without imports: definitions, constants, blocks."""
-        found: dict[str, ast.stmt] = {}
-        for node in self.tree.body:
-            if isinstance(node, DEFINITIONS):
-                found[node.name] = node
-            elif not isinstance(node, IMPORTS):
-                found |= dict.fromkeys(bound_names(node), node)
-        return found
-
-    @cached_property
-    def imports(self) -> dict[str, str]:
-        """The statement that imports each name, also those in functions."""
-        found: dict[str, str] = {}
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    text = f"import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
-                    name = alias.asname or alias.name.partition(".")[0]
-                    found[name] = f"{found[name]}\n{text}" if name in found else text
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                for alias in node.names:
-                    text = f"from {node.module} import {alias.name}"
-                    text += f" as {alias.asname}" if alias.asname else ""
-                    found[alias.asname or alias.name] = text
-        return found
+    def statement(self, node: ast.AST) -> ast.stmt:
+        """The statement that a node stands in."""
+        while not isinstance(node, ast.stmt):
+            node = self.source.parents[id(node)]
+        return node
 
     def named(self, node: ast.expr | None) -> str:
         """What a name or attribute stands for, by its imports: `torch.optim.SGD`."""
         match node:
             case ast.Name(id=name):
-                statement = self.imports.get(name, "").split("\n")[0]
-                if found := re.match(r"from (\S+) import (\S+)", statement):
-                    return f"{found[1]}.{found[2]}"
-                if found := re.match(r"import (\S+) as", statement):
-                    return found[1]
-                return name
+                return self.meanings.get(name, name)
             case ast.Attribute(value=value, attr=attr):
                 return f"{self.named(value)}.{attr}"
-            case ast.Subscript(value=value):
+            case ast.Subscript(value=value) | ast.Call(func=value):
                 return self.named(value)
         return ""
 
-    def classes(self) -> Iterator[ast.ClassDef]:
-        for node in self.tree.body:
-            if isinstance(node, ast.ClassDef):
-                yield node
+    def own_class(self, node: ast.AST | None) -> ast.ClassDef | None:
+        """The class of the script that an expression names."""
+        found = self.definitions.get(getattr(node, "id", ""))
+        return found if isinstance(found, ast.ClassDef) else None
 
-    def bases(self, node: ast.ClassDef) -> list[ast.ClassDef]:
+    def bases(self, node: ast.ClassDef | None) -> list[ast.ClassDef]:
         """A class of the script and those that it extends, the nearest first."""
-        found = [node]
-        for base in node.bases:
-            other = self.definitions.get(base.id) if isinstance(base, ast.Name) else None
-            if isinstance(other, ast.ClassDef):
-                found += [part for part in self.bases(other) if part not in found]
+        found = [node] if node else []
+        for base in node.bases if node else ():
+            found += [part for part in self.bases(self.own_class(base)) if part not in found]
         return found
 
-    def extends(self, node: ast.ClassDef, *ends: str) -> bool:
-        """Whether a class extends one of another package whose name ends like this."""
-        return any(
-            self.named(base).endswith(ends) for part in self.bases(node) for base in part.bases
-        )
+    def methods(self, node: ast.ClassDef | None) -> dict[str, ast.FunctionDef]:
+        """Those of a class of the script and of those that it extends."""
+        found: dict[str, ast.FunctionDef] = {}
+        for part in reversed(self.bases(node)):
+            found |= methods(part)
+        return found
+
+    def is_a(self, node: ast.expr | None, pattern: str) -> bool:
+        """Whether a class is one of another package, or one of the script that extends it."""
+        own = [base for part in self.bases(self.own_class(node)) for base in part.bases]
+        return any(re.fullmatch(pattern, self.named(name)) for name in [node, *own])
+
+    def calls_of(self, pattern: str) -> list[ast.Call]:
+        """The calls of such a class."""
+        nodes = [node for node in self.source.all(ast.Call) if isinstance(node, ast.Call)]
+        return [node for node in nodes if self.is_a(node.func, pattern)]
 
 
-def read_source(path: Path) -> Source:
+def _read_source(path: Path) -> Source:
     """Raises ScaffoldError for what is not Python."""
     try:
-        source = Source(str(path), path.read_text(encoding="utf-8-sig"))
+        return Source(str(path), path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise ScaffoldError(f"{path}: can't be read: {error}") from None
     except (SyntaxError, RecursionError) as error:
         line = getattr(error, "lineno", None) or 1
         raise ScaffoldError(f"{path}:{line}: not valid Python: {error}") from None
-    return source
 
 
 def methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
@@ -208,75 +174,33 @@ def methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
 
 def is_text(node: ast.stmt) -> bool:
     """Whether a statement is a docstring."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
+    return isinstance(getattr(getattr(node, "value", None), "value", None), str) and isinstance(
+        node, ast.Expr
     )
 
 
-def _is_main_block(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in (
-        "__name__ == '__main__'",
-        "'__main__' == __name__",
-    )
+def bound_names(node: ast.AST | str) -> frozenset[str]:
+    """The names that a statement, or a text, binds in its scope."""
+    return _names(node if isinstance(node, str) else ast.unparse(node))[0]
 
 
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+def used_names(*nodes: ast.AST | str) -> frozenset[str]:
+    """The names of outer scopes that these read. Those that a function binds are left out."""
+    texts = [node if isinstance(node, str) else ast.unparse(node) for node in nodes]
+    return frozenset().union(*(_names(text)[1] for text in texts))
 
 
-def bound_names(node: ast.AST) -> set[str]:
-    """The names that a statement binds in its scope."""
-    found: set[str] = set()
-    if isinstance(node, DEFINITIONS):
-        return {node.name}
-    for part in _walk(node):
-        if isinstance(part, DEFINITIONS):
-            found.add(part.name)
-        elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-            found.add(part.id)
-        elif isinstance(part, ast.alias):
-            found.add(part.asname or part.name.partition(".")[0])
-        elif isinstance(part, ast.ExceptHandler) and part.name:
-            found.add(part.name)
-    return found
-
-
-def used_names(node: ast.AST) -> set[str]:
-    """The names of outer scopes that a node reads. Those that it binds itself are left out."""
-    found: set[str] = set()
-    own: set[str] = set()
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        arguments = node.args
-        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        every += [part for part in (arguments.vararg, arguments.kwarg) if part]
-        own = {part.arg for part in every}
-        body = [node.body] if isinstance(node, ast.Lambda) else node.body
-        for part in body:
-            own |= bound_names(part)
-        outer: list[ast.AST] = [*arguments.defaults, *filter(None, arguments.kw_defaults)]
-        outer += [part.annotation for part in every if part.annotation]
-        if not isinstance(node, ast.Lambda):
-            outer += node.decorator_list + ([node.returns] if node.returns else [])
-        for part in body:
-            found |= used_names(part)
-        return {name for name in found if name not in own}.union(*map(used_names, outer))
-    if isinstance(node, ast.Name):
-        return {node.id} if isinstance(node.ctx, ast.Load) else set()
-    if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)):
-        own = set().union(*(bound_names(part.target) for part in node.generators))
-    for child in ast.iter_child_nodes(node):
-        found |= used_names(child)
-    return found - own
-
-
-def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and those in it, without those in functions, classes and comprehensions."""
-    yield node
-    inner = (*DEFINITIONS, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, DEFINITIONS):
-            yield child
-        elif not isinstance(child, inner):
-            yield from _walk(child)
+@lru_cache(maxsize=4096)
+def _names(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    top = symtable.symtable(text, "script", "exec")
+    tables = [top]
+    for table in tables:
+        tables += table.get_children()
+    bound = {one.get_name() for one in top.get_symbols() if one.is_assigned() or one.is_imported()}
+    used = {
+        one.get_name()
+        for table in tables
+        for one in table.get_symbols()
+        if one.is_referenced() and (table is top or one.is_global())
+    }
+    return frozenset(bound), frozenset(used)

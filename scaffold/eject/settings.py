@@ -1,90 +1,56 @@
 """Settings of a script's command line, which become fields of Config."""
 
 import ast
-from typing import Any
+import re
 
-from scaffold.eject.flow import root
-from scaffold.eject.plan import UNKNOWN, Plan, words
+from scaffold.check.source import last
+from scaffold.eject.flow import root, words
+from scaffold.eject.plan import PARSE, UNKNOWN, Plan
 
-OURS = {  # settings that mean the same in our Config
-    "epochs": "training.epochs",
-    "batch_size": "training.batch_size",
-    "learning_rate": "training.learning_rate",
-    "weight_decay": "training.weight_decay",
-    "num_workers": "training.num_workers",
-    "seed": "training.seed",
-    "max_steps": "training.max_steps",
-}
+OURS = "epochs batch_size learning_rate weight_decay num_workers seed max_steps"  # as in Config
 TYPES = {"int": int, "float": float, "str": str}
 
 
 def take_settings(plan: Plan) -> None:
-    """Turn `parser.add_argument(...)` into fields, and `args.x` into `config.x`.
-
-    Raises ScaffoldError for other command lines.
-    """
+    """Turn `parser.add_argument(...)` into fields, and `args.x` into `config.x`."""
     for item in plan.items:
         call = getattr(item.node, "value", None)
-        name = (
-            call.func.attr
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-            else ""
-        )
-        if name in ("parse_args", "parse_known_args"):
-            names = sorted(item.bound)[:1]
-            parsers = {root(call.func)}  # type: ignore[union-attr]
-            plan.dropped |= {other for other in plan.items if other.touched & parsers}
-            plan.dropped.add(item)
-            _read_arguments(plan)
-            _rename(plan, names)
-        elif name == "parse_args_into_dataclasses":
+        if last(call) in PARSE and isinstance(call, ast.Call):
+            plan.dropped |= {item, *(i for i in plan.items if i.touched & {root(call.func)})}
+            for argument in plan.script.source.calls("add_argument"):
+                _read_argument(plan, argument)
+            found = re.search(r"\w+", ast.unparse(item.node))
+            for node in plan.script.source.all(ast.Name):
+                is_parsed = isinstance(node, ast.Name) and found and node.id == found[0]
+                if is_parsed and id(plan.script.source.home(node)) in plan.homes:
+                    plan.edits.replace(node, "config")
+        elif last(call) == "parse_args_into_dataclasses":
             raise plan.script.error(item.node, "HfArgumentParser is not read: write its values.")
 
 
-def _read_arguments(plan: Plan) -> None:
-    for call in plan.script.source.calls("add_argument"):
-        flags = [plan.value(node) for node in call.args]
-        flags = [flag for flag in flags if isinstance(flag, str)]
-        given = words(call)
-        name = plan.value(given["dest"]) if "dest" in given else None
-        long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
-        name = name if isinstance(name, str) else long.lstrip("-").replace("-", "_")
-        if not name.isidentifier():
-            continue
-        action, default = plan.value(given.get("action")), plan.value(given.get("default"))
-        kind = ast.unparse(given["type"]) if "type" in given else ""
-        if action in ("store_true", "store_false"):
-            default, kind = action == "store_false", "bool"
-        if "default" not in given and action not in ("store_true", "store_false"):
-            default = None
-        if kind in TYPES and isinstance(default, (int, float, str)):
-            default = TYPES[kind](default)
-        plan.fields[name] = _field(plan, call, name, kind, default)
-
-
-def _field(plan: Plan, call: ast.Call, name: str, kind: str, default: Any) -> str:
-    """The line of Config."""
-    if default is UNKNOWN or isinstance(default, (list, dict)):
-        default = None
-        plan.todo(call, "its default is not known here")
-    kind = kind if kind in ("int", "float", "str", "bool") else type(default).__name__
-    if default is None:
-        kind = f"{kind} | None" if kind != "NoneType" else "str | None"
-    elif kind != type(default).__name__:
-        kind = type(default).__name__
-    text = plan.value(words(call).get("help"))
-    comment = f"  # {' '.join(text.split())}" if isinstance(text, str) else ""
-    if name in OURS and isinstance(default, (int, float)):
-        plan.answers[OURS[name]] = default
-    return f"{name}: {kind} = {default!r}{comment}"
-
-
-def _rename(plan: Plan, names: list[str]) -> None:
-    """Write `config` for the parsed arguments, where it is not a parameter of another function."""
-    if not names:
+def _read_argument(plan: Plan, call: ast.Call) -> None:
+    """The field of Config for one argument of the command line."""
+    given = words(call)
+    flags = [flag for flag in map(plan.value, call.args) if isinstance(flag, str)]
+    long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
+    name = str(plan.value(given.get("dest")) or long.lstrip("-").replace("-", "_"))
+    if not name.isidentifier():
         return
-    homes = {id(plan.script.source.home(item.node)) for item in plan.items}
-    for node in plan.script.source.all(ast.Name):
-        own = isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
-        if own and id(plan.script.source.home(node)) in homes:
-            plan.edits.replace(node, "config")
+    action, default = plan.value(given.get("action")), plan.value(given.get("default"))
+    kind = ast.unparse(given["type"]) if "type" in given else ""
+    if action in ("store_true", "store_false"):
+        default = action == "store_false"
+    elif default is UNKNOWN or isinstance(default, (list, dict)):
+        default = None
+        plan.end.append(plan.todo(call, "its default is not known here"))
+    elif kind in TYPES and default is not None:
+        default = TYPES[kind](default)
+    if default is not None:
+        kind = type(default).__name__
+    else:
+        kind = f"{kind if kind in TYPES else 'str'} | None"
+    text = plan.value(given.get("help"))
+    comment = f"  # {' '.join(text.split())}" if isinstance(text, str) else ""
+    if name in OURS.split() and type(default) in (int, float):
+        plan.answers[f"training.{name}"] = default
+    plan.fields[name] = f"{name}: {kind} = {default!r}{comment}"

@@ -29,7 +29,7 @@ SCRIPTS = {
     path.parent.name: path.read_text()
     for path in sorted((TEMPLATES / "walkthroughs").glob("*/script.py"))
 }
-LIGHTNING = SCRIPTS["lightning"]
+LIGHTNING, TRANSFORMERS = SCRIPTS["lightning"], SCRIPTS["transformers"]
 PACKAGES = {
     "lightning": "lightning",
     "transformers": "transformers",
@@ -132,18 +132,75 @@ def test_what_is_not_carried_over_is_said(cli: Cli, tmp_path: Path, case: str) -
     assert sum(text.count(TODO) for text in texts) == 1, output
 
 
-REFUSED = {
-    "manual optimisation": ("self.save_hyperparameters()", "self.automatic_optimization = False"),
-    "two trainings": ("if __name__", "    trainer.fit(model)\n\n\nif __name__"),
-    "a training in a block": ("    trainer.fit", "    if model:\n        trainer.fit"),
-    "a model from elsewhere": ("model = Net(width=16)", "model = L.pytorch.demos.BoringModel()"),
+REFUSED = {  # old text, new text, what stands in the line that stops it, what is said
+    "manual optimisation": (
+        "self.save_hyperparameters()",
+        "self.automatic_optimization = False",
+        "automatic_opt",
+        "manual optimisation is not carried over",
+    ),
+    "two trainings": (
+        "if __name__",
+        "    trainer.fit(model)\n\n\nif __name__",
+        "fit(model)",
+        "it trains a second time",
+    ),
+    "a training in a block": (
+        "    trainer.fit",
+        "    if model:\n        trainer.fit",
+        "trainer.fit",
+        "fit is called in a block",
+    ),
+    "a model from elsewhere": (
+        "model = Net(width=16)",
+        "model = L.pytorch.demos.BoringModel()",
+        "trainer.fit",
+        "the LightningModule L.pytorch.demos.BoringModel is not in this folder",
+    ),
+    "LightningCLI": (
+        "trainer = L.Trainer(max_epochs=4, accumulate_grad_batches=2, gradient_clip_val=0.5)",
+        "trainer = L.pytorch.cli.LightningCLI(Net)",
+        "LightningCLI",
+        "LightningCLI is not read: write the call of Trainer",
+    ),
+    "a schedule by a metric": (
+        "lr_scheduler.StepLR(optimizer, 1, gamma=0.5)",
+        "lr_scheduler.ReduceLROnPlateau(optimizer)",
+        "ReduceLROnPlateau",
+        "a schedule by a metric is not carried over",
+    ),
+    "a schedule with a frequency": (
+        '"lr_scheduler": scheduler}',
+        '"lr_scheduler": {"scheduler": scheduler, "frequency": 2}}',
+        '"frequency"',
+        "when this schedule steps is not known",
+    ),
+    "two optimizers": (
+        'return {"optimizer": optimizer, "lr_scheduler": scheduler}',
+        "return [optimizer, optimizer]",
+        "return [optimizer",
+        "this is not one optimizer",
+    ),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_can_not_be_read_is_refused_with_its_line(cli: Cli, tmp_path: Path, case: str) -> None:
-    project, output = eject(cli, tmp_path, change(*REFUSED[case]), code=2)
-    assert "script.py:" in output and not project.exists()
+    old, new, mark, said = REFUSED[case]
+    text = change(old, new)
+    project, output = eject(cli, tmp_path, text, code=2)
+    rows = dedent(text).split("\n")
+    line = next(number for number, row in enumerate(rows, start=1) if mark in row)
+    assert f"script.py:{line}: {said}" in output and not project.exists()
+
+
+def test_what_is_not_read_of_transformers(cli: Cli, tmp_path: Path) -> None:
+    text = change("train_dataset=data", "train_dataset=data, optimizers=(None, None)", TRANSFORMERS)
+    _, output = eject(cli, tmp_path, text, code=2)
+    assert "script.py:10: optimizers= is not carried over" in output
+    text = change("train_dataset=data", "train_dataset=data, new_thing=1", TRANSFORMERS)
+    _, output = eject(cli, tmp_path, text, code=1)
+    assert "new_thing=1" in output and "this argument is not carried over" in output
 
 
 def test_a_folder_that_exists_is_refused(cli: Cli, tmp_path: Path) -> None:
@@ -471,9 +528,8 @@ def test_lengths_of_pytorch_accelerated(cli: Cli, tmp_path: Path) -> None:
     assert f"steps_per_epoch=({length})" in train and "epochs=config.epochs" in train
     (tmp_path / "limited").mkdir()
     limited = text.replace("num_epochs=3,", "num_epochs=3, max_num_train_steps=9,")
-    project, output = eject(cli, tmp_path / "limited", limited, code=1)
-    assert "max_num_train_steps changes its lengths there" in output
-    assert "build_scheduler" not in (project / "train.py").read_text()
+    _, output = eject(cli, tmp_path / "limited", limited, code=1)
+    assert "set training.max_steps, and the lengths of the schedule" in output
 
 
 # names that the written modules have, too: of the module, and of the steps
@@ -623,7 +679,7 @@ def test_a_causal_model_has_the_mean_and_the_outputs_of_the_trainer(
     text = change('["labels"]', '["target"]', text)
     project, _ = eject(cli, tmp_path / "own", text)
     train = (project / "train.py").read_text()
-    assert "num_items_in_batch" not in train and 'ignored = ["loss"]' in train
+    assert "num_items_in_batch" not in train and 'ignored = ["loss", *known]' in train
     labels = train.index('labels = tuple(batch[key] for key in ("target",))')
     assert labels < train.index("outputs = model(**batch)"), "the loss may take them out"
 
@@ -636,3 +692,29 @@ def test_a_batch_size_of_the_script_is_said(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     project, output = eject(cli, tmp_path / "own", text)
     assert said in output and "len(data) // 8" in (project / "data.py").read_text()
+
+
+def test_arguments_of_a_command_line_become_settings(cli: Cli, tmp_path: Path) -> None:
+    """Also those that a function gets, which is called once."""
+    text = change("def main():", "def main(args):").replace("(7)", "(args.seed)")
+    text = change("max_epochs=4", "max_epochs=args.epochs", text)
+    parser = "    parser = ArgumentParser()\n"
+    for name, default in (("epochs", 9), ("seed", 3), ("width", 5)):
+        parser += f'    parser.add_argument("--{name}", type=int, default={default})\n'
+    parser += "    args = parser.parse_args()\n    main(args)\n"
+    text = "from argparse import ArgumentParser\n" + change("    main()\n", parser, text)
+    project, output = eject(cli, tmp_path, change("width=16", "width=args.width", text))
+    assert "training.epochs = 9" in output and "training.seed = 3" in output
+    model = (project / "model.py").read_text()
+    assert "Net(width=config.width" in model and "main(" not in model and "seed" not in model
+    assert "width: int = 5" in (project / "config.py").read_text()
+
+
+def test_early_stopping_of_pytorch_accelerated(cli: Cli, tmp_path: Path) -> None:
+    """Its arguments by place, and its own defaults."""
+    text = SCRIPTS["pytorch-accelerated"].replace("import Trainer", "import Trainer, callbacks")
+    text = change("lr=0.1))", "lr=0.1), callbacks=[callbacks.EarlyStoppingCallback(4)])", text)
+    text = change("num_epochs=3,", "num_epochs=3, eval_dataset=data,", text)
+    project, _ = eject(cli, tmp_path, text)
+    config = (project / "config.py").read_text()
+    assert "patience: int = 4" in config and "min_delta: float = 0.01" in config

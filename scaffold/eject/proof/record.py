@@ -7,12 +7,11 @@ and after, and the batches and losses between. SEED + the number of a batch seed
 import copy
 import dataclasses
 import functools
+import importlib
 import importlib.util
 import os
 import runpy
 import sys
-from collections.abc import Sized
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,22 +25,15 @@ class Record:
 
     def __init__(self, updates: int, path: str) -> None:
         self.updates, self.path = updates, path
-        self.data: dict[str, Any] = {"batches": [], "losses": [], "evaluated": [], "length": 0}
-        self.data["max_steps"] = updates  # of the project; 0: its schedule is that of a whole run
+        self.data: dict[str, Any] = {"batches": [], "losses": [], "max_steps": updates}
 
     def start(self, model: Any, length: int) -> None:
         self.model = model
-        self.data["before"] = copy.deepcopy(model.state_dict())
-        self.data["length"] = length
+        self.data |= {"before": copy.deepcopy(model.state_dict()), "length": length}
 
     def batch(self, batch: Any) -> None:
         torch.manual_seed(SEED + len(self.data["batches"]))
         self.data["batches"].append(copy.deepcopy(batch))
-
-    def evaluate(self, loader: Any) -> None:
-        """Keep two batches, to evaluate the project on. Random numbers stay as they are."""
-        with torch.random.fork_rng():
-            self.data["evaluated"] = [copy.deepcopy(batch) for batch in islice(loader, 2)]
 
     def loss(self, loss: Any) -> None:
         self.data["losses"].append(float(loss))
@@ -66,9 +58,9 @@ def patch(owner: Any, name: str, new: Any) -> None:
 
 
 def record_lightning(record: Record) -> None:
-    for package in ("lightning.pytorch", "pytorch_lightning"):
-        if importlib.util.find_spec(package.split(".")[0]):
-            record_package(record, importlib.import_module(package))
+    for name in ("lightning.pytorch", "pytorch_lightning"):
+        if importlib.util.find_spec(name.split(".")[0]):
+            record_package(record, importlib.import_module(name))
 
 
 def record_package(record: Record, lightning: Any) -> None:
@@ -84,42 +76,22 @@ def record_package(record: Record, lightning: Any) -> None:
                 loss = out["loss"] if isinstance(out, dict) else out
                 record.loss(loss * trainer.accumulate_grad_batches)  # which divided it
 
-        def on_validation_batch_start(
-            self, trainer: Any, module: Any, batch: Any, *rest: Any
-        ) -> None:
-            record.data["evaluated"].append(copy.deepcopy(batch))
-
         def on_train_end(self, trainer: Any, module: Any) -> None:
             record.end(trainer.global_step)
 
+    names = ("EarlyStopping", "LearningRateMonitor", "ModelCheckpoint", "ProgressBar")
+    gone = tuple(getattr(lightning.callbacks, name) for name in names)  # they need more than a loop
+
     def begin(old: Any, self: Any, *arguments: Any, **given: Any) -> None:
-        steps = given.get("max_steps", -1)
-        most = given.get("limit_val_batches")
-        callbacks = given.get("callbacks") or []
-        callbacks = list(callbacks) if isinstance(callbacks, (list, tuple)) else [callbacks]
-        known = lightning.callbacks  # these need a logger, files or a whole evaluation
-        gone = (
-            known.EarlyStopping,
-            known.LearningRateMonitor,
-            known.ModelCheckpoint,
-            known.ProgressBar,
-        )
+        steps, callbacks = given.get("max_steps", -1), given.get("callbacks") or []
+        callbacks = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
+        given |= {"accelerator": "cpu", "devices": 1, "strategy": "auto", "precision": "32-true"}
+        given |= {"logger": False, "enable_checkpointing": False, "enable_progress_bar": False}
+        given |= {"num_sanity_val_steps": 0, "limit_val_batches": 0, "profiler": None}
         given |= {
-            "accelerator": "cpu",
-            "devices": 1,
-            "strategy": "auto",
-            "precision": "32-true",
-            "logger": False,
-            "enable_checkpointing": False,
-            "enable_progress_bar": False,
-            "num_sanity_val_steps": 0,
             "max_steps": min(steps, record.updates) if steps > 0 else record.updates,
-            "limit_val_batches": (
-                2 if most is None or most > 2 or isinstance(most, float) else most
-            ),
-            "callbacks": [c for c in callbacks if not isinstance(c, gone)] + [Recorder()],
+            "callbacks": [one for one in callbacks if not isinstance(one, gone)] + [Recorder()],
         }
-        given.pop("profiler", None)
         old(self, *arguments, **given)
 
     patch(lightning.Trainer, "__init__", begin)
@@ -142,54 +114,39 @@ def record_transformers(record: Record) -> None:
         self.args.max_steps = min(most, record.updates)
         self.remove_callback(transformers.EarlyStoppingCallback)  # nothing is evaluated
         record.start(self.model, length)
-        if isinstance(self.eval_dataset, Sized):
-            record.evaluate(self.get_eval_dataloader())
         old(self, *arguments, **given)
         record.end(self.state.global_step)
 
-    def step(old: Any, self: Any, model: Any, inputs: Any, *rest: Any, **given: Any) -> Any:
-        record.batch(dict(inputs))
-        return old(self, model, inputs, *rest, **given)
-
     def loss(old: Any, self: Any, model: Any, inputs: Any, *rest: Any, **given: Any) -> Any:
+        record.batch(dict(inputs))
         found = old(self, model, inputs, *rest, **given)
         record.loss(found[0] if isinstance(found, tuple) else found)
         return found
 
+    def extend(cls: Any, /, **given: Any) -> None:
+        """A class of the script, which may have a compute_loss of its own."""
+        if "compute_loss" in vars(cls):
+            patch(cls, "compute_loss", loss)
+
     patch(transformers.TrainingArguments, "__post_init__", settle)
     patch(transformers.Trainer, "train", train)
-    patch(transformers.Trainer, "training_step", step)
-    patch_later(transformers.Trainer, "compute_loss", loss)
-
-
-def patch_later(owner: Any, name: str, new: Any) -> None:
-    """The same, also for classes that extend this one and have the function of their own."""
-    patch(owner, name, new)
-
-    def extend(cls: Any, /, **given: Any) -> None:
-        if name in vars(cls):
-            patch(cls, name, new)
-
-    owner.__init_subclass__ = classmethod(extend)
+    patch(transformers.Trainer, "compute_loss", loss)
+    transformers.Trainer.__init_subclass__ = classmethod(extend)
 
 
 def record_accelerated(record: Record) -> None:
     import pytorch_accelerated
 
-    trainer = pytorch_accelerated.Trainer
-
-    known = pytorch_accelerated.callbacks  # these read an evaluation
+    trainer, known = pytorch_accelerated.Trainer, pytorch_accelerated.callbacks
+    gone = (known.EarlyStoppingCallback, known.ModelEmaCallback, known.SaveBestModelCallback)
 
     def run(old: Any, self: Any) -> None:
-        gone = (known.EarlyStoppingCallback, known.ModelEmaCallback, known.SaveBestModelCallback)
         kept = [one for one in self.callback_handler.callbacks if not isinstance(one, gone)]
-        self.callback_handler.callbacks = kept
+        self.callback_handler.callbacks = kept  # those that read no evaluation
         most = min(self.run_config.max_num_train_steps, record.updates)
         self.run_config = dataclasses.replace(self.run_config, max_num_train_steps=most)
-        record.data["max_steps"] = 0
+        record.data["max_steps"] = 0  # its schedule is that of a whole run
         record.start(self._accelerator.unwrap_model(self.model), len(self._train_dataloader))
-        if self._eval_dataloader is not None:
-            record.evaluate(self._eval_dataloader)
         old(self)
         record.end(most)
 
@@ -207,20 +164,19 @@ def record_accelerated(record: Record) -> None:
     patch(trainer, "_run_eval_epoch", lambda old, self, *rest, **given: None)
 
 
+RECORDS = {
+    "lightning": record_lightning,
+    "transformers": record_transformers,
+    "pytorch-accelerated": record_accelerated,
+}
+
+
 def main(script: str, framework: str, updates: str, path: str) -> None:
     os.environ["ACCELERATE_USE_CPU"] = "true"
-    record = Record(int(updates), path)
-    {"lightning": record_lightning, "transformers": record_transformers}.get(
-        framework, record_accelerated
-    )(record)
+    RECORDS[framework](Record(int(updates), path))
     sys.argv = [script]
     sys.path.insert(0, str(Path(script).parent))
-    if script.endswith(".ipynb"):
-        from IPython.core.interactiveshell import InteractiveShell  # type: ignore[import-not-found]
-
-        InteractiveShell.instance().safe_execfile_ipy(script, raise_exceptions=True)
-    else:
-        runpy.run_path(script, run_name="__main__")
+    runpy.run_path(script, run_name="__main__")
     raise SystemExit(f"{script} ended without training")
 
 

@@ -1,11 +1,12 @@
 """Run as a program: trains a project from the weights and on the batches of a record.
 
-python replay.py PROJECT RECORD FILE: the file gets the losses and the weights.
+python replay.py PROJECT RECORD LOADERS: prints how far the losses and the
+weights are from those of the record, as JSON.
 """
 
-import ast
 import copy
 import dataclasses
+import json
 import os
 import sys
 import tempfile
@@ -24,59 +25,42 @@ class End(Exception):
 
 
 class Replay:
-    """A loader of recorded batches, which epochs go on with."""
+    """A loader of recorded batches, which epochs go on with. An evaluation gets the first two."""
 
-    def __init__(self, batches: list[Any], length: int, places: dict[int, int] | None) -> None:
-        self.batches, self.length, self.places, self.next = batches, length, places, 0
+    def __init__(self, batches: list[Any], length: int, *, is_training: bool) -> None:
+        self.batches, self.length, self.is_training, self.next = batches, length, is_training, 0
         self.dataset, self.collate_fn = batches, None
-        self.kept: list[Any] = []
 
     def __len__(self) -> int:
         return self.length
 
     def __iter__(self) -> Iterator[Any]:
+        if not self.is_training:
+            yield from copy.deepcopy(self.batches[: self.length])
+            return
         for _ in range(self.length):
             if self.next == len(self.batches):
                 raise End
-            batch = copy.deepcopy(self.batches[self.next])
-            if self.places is not None:
-                self.places[id(batch)] = self.next
-                self.kept.append(batch)  # so that no other one gets its id
             self.next += 1
-            yield batch
+            yield copy.deepcopy(self.batches[self.next - 1])
 
     def set_epoch(self, epoch: int) -> None:
         pass
 
 
-class Same(Replay):
-    """The same batches in each evaluation."""
-
-    def __iter__(self) -> Iterator[Any]:
-        start = self.next % max(len(self.batches), 1)
-        self.next = start + self.length
-        yield from copy.deepcopy(self.batches[start : start + self.length])
-
-
-def count_loaders(folder: Path) -> list[str]:
-    """The loaders that main takes from build_loaders."""
-    for node in ast.walk(ast.parse((folder / "train.py").read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Assign) and "build_loaders(" in ast.unparse(node.value):
-            target = node.targets[0]
-            return [ast.unparse(part) for part in getattr(target, "elts", [target])]
-    return []
-
-
-def main(project: str, recorded: str, path: str) -> None:
-    os.environ["ACCELERATE_USE_CPU"] = "true"
+def train_again(
+    project: str, record: dict[str, Any], loaders: int
+) -> tuple[list[float], dict[str, Any]]:
+    """The losses of all batches, and the weights at the end. It has so many loaders."""
     sys.path.insert(0, project)
     sys.argv = ["train.py"]
     import train  # type: ignore[import-not-found]
     from accelerate import Accelerator
 
-    record = torch.load(recorded, weights_only=False)
     build, size = train.build_model, train.find_batch_size
-    models, losses, places = list[Any](), list[float](), dict[int, int]()
+    models, losses = list[Any](), list[float]()
+    config = train.Config()
+    steps = getattr(config, "gradient_accumulation_steps", 1)
 
     def build_model(config: Any) -> Any:
         models.append(build(config))
@@ -84,46 +68,60 @@ def main(project: str, recorded: str, path: str) -> None:
         return models[-1]
 
     def find_batch_size(batch: Any) -> Any:
-        if id(batch) in places:
-            torch.manual_seed(SEED + places[id(batch)])
+        torch.manual_seed(SEED + len(losses))  # its dropout, as in the record
         return size(batch)
-
-    def build_loaders(*_: Any) -> list[Any]:
-        seen = record["evaluated"]
-        loaders = [Replay(record["batches"], record["length"], places)]
-        return loaders + [
-            Same(seen, min(2, len(seen)), None) for _ in count_loaders(Path(project))[1:]
-        ]
 
     backward = Accelerator.backward
 
     def note(self: Any, loss: Any, **given: Any) -> None:
-        whole = 1 if self.gradient_accumulation_steps > 1 else steps
-        losses.append(float(loss) * whole)
+        losses.append(float(loss) * (1 if self.gradient_accumulation_steps > 1 else steps))
         backward(self, loss, **given)
 
+    batches, length = record["batches"], record["length"]
+    train.build_loaders = lambda *_: [
+        Replay(batches, min(2, len(batches)) if number else length, is_training=not number)
+        for number in range(loaders)
+    ]
     train.build_model, train.find_batch_size = build_model, find_batch_size
-    train.build_loaders, Accelerator.backward = build_loaders, note
+    Accelerator.backward = note
     if hasattr(train, "BestModel"):  # what is compared is the last model
         train.BestModel.load = lambda *_: None
-    if hasattr(train, "evaluate_test"):
-        train.evaluate_test = lambda *_: {}
-    config = train.Config()
-    names = {field.name for field in dataclasses.fields(config)}
-    steps = getattr(config, "gradient_accumulation_steps", 1)
     with tempfile.TemporaryDirectory() as folder:
-        changes = {
-            "output_dir": Path(folder),
-            "max_steps": min(record["max_steps"], record["updates"]),
-            "log_every": 0,
-            "checkpoint_every": 0,
-            "mixed_precision": "no",
-            "patience": 10**9,
-        }
+        changes = {"output_dir": Path(folder), "max_steps": record["max_steps"], "log_every": 0}
+        changes |= {"checkpoint_every": 0, "mixed_precision": "no", "patience": 10**9}
+        names = {field.name for field in dataclasses.fields(config)}
         changes = {name: value for name, value in changes.items() if name in names}
         with suppress(End):
             train.main(dataclasses.replace(config, **changes))
-    torch.save({"losses": losses, "after": models[-1].state_dict()}, path)
+    return losses, models[-1].state_dict()
+
+
+def apart(one: dict[str, Any], two: dict[str, Any]) -> dict[str, float]:
+    """The largest difference of each weight that both have."""
+    return {
+        name: float((value.double() - two[name].double()).abs().max())
+        for name, value in one.items()
+        if isinstance(value, torch.Tensor) and value.numel() and name in two
+    }
+
+
+def main(project: str, recorded: str, loaders: str) -> None:
+    os.environ["ACCELERATE_USE_CPU"] = "true"
+    record = torch.load(recorded, weights_only=False)
+    losses, after = train_again(project, record, int(loaders))
+    differences = [abs(a - b) for a, b in zip(record["losses"], losses, strict=False)]
+    weights = apart(record["after"], after)
+    found = {
+        "updates": record["updates"],
+        "batches": [len(record["losses"]), len(losses)],
+        "loss": max(differences, default=0.0),
+        "first": next((n for n, value in enumerate(differences, start=1) if value > 1e-6), 0),
+        "weights": max(weights.values(), default=0.0),
+        "weight": max(weights, key=lambda name: weights[name], default=""),
+        "moved": max(apart(record["after"], record["before"]).values(), default=0.0),
+        "missing": sorted(set(record["after"]) ^ set(after)),
+    }
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":
