@@ -104,6 +104,10 @@ def test_update_and_add_work_from_then_on(cli: Cli, tmp_path: Path) -> None:
 NOT_CARRIED = {  # what changes a run, and must be said
     "an argument": ("max_epochs=4", "max_epochs=4, overfit_batches=2"),
     "an unknown argument": ("max_epochs=4", "max_epochs=4, new_thing=2"),
+    "an evaluation that is not of each epoch": (
+        "max_epochs=4",
+        "max_epochs=4, check_val_every_n_epoch=2",
+    ),
     "a callback": (
         "max_epochs=4",
         "max_epochs=4, callbacks=[L.pytorch.callbacks.WeightAveraging()]",
@@ -708,6 +712,25 @@ def test_arguments_of_a_command_line_become_settings(cli: Cli, tmp_path: Path) -
     model = (project / "model.py").read_text()
     assert "Net(width=config.width" in model and "main(" not in model and "seed" not in model
     assert "width: int = 5" in (project / "config.py").read_text()
+
+
+def test_a_value_that_an_if_binds_again_is_not_known(cli: Cli, tmp_path: Path) -> None:
+    lines = "epochs = 4\n    if torch.cuda.is_available():\n        epochs = 8\n    trainer ="
+    text = change("max_epochs=4", "max_epochs=epochs", change("trainer =", lines))
+    project, output = eject(cli, tmp_path, text, code=1)
+    assert "its value is not known here: set training.epochs" in output
+    assert "#   max_epochs=epochs" in (project / "train.py").read_text()
+
+
+def test_a_collator_of_the_script_keeps_its_lines(cli: Cli, tmp_path: Path) -> None:
+    """Under another name than the one that build_loaders binds."""
+    own = "def collate(rows):\n    return rows  # mine\n\n\ntrainer = Trainer("
+    text = change("trainer = Trainer(", own, TRANSFORMERS)
+    text = change("train_dataset=data", "train_dataset=data, data_collator=collate", text)
+    project, _ = eject(cli, tmp_path, text)
+    data = (project / "data.py").read_text()
+    assert "def script_collate(rows):\n    return rows  # mine" in data
+    assert "collate = script_collate\n" in data
 
 
 def test_early_stopping_of_pytorch_accelerated(cli: Cli, tmp_path: Path) -> None:
