@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from scaffold.check.source import last
-from scaffold.eject.flow import Item, item_of, needed, value_of, words
+from scaffold.eject.flow import Item, item_of, needed, words
 from scaffold.eject.plan import UNKNOWN, Plan
 from scaffold.eject.reader import OPTIMIZER, Reader
 from scaffold.eject.script import methods, used_names
@@ -30,7 +30,7 @@ class Parts(Reader):
             raise self.script.error(function, text)
         self.items = [item_of(node) for node in function.body[:-1]]
         optimizer, schedule = self._optimizer_and_schedule(returns[0])
-        self.settle(self._bound(optimizer), OPTIMIZER, plan.latest(self.given["model"]))
+        self.settle(plan.latest(optimizer, self.items), OPTIMIZER, plan.latest(self.given["model"]))
         self.module.move("configure_optimizers", OPTIMIZING, subject="model")
         own = needed(self.items, used_names(optimizer))
         later = self._read_schedule(schedule, getattr(optimizer, "id", "")) if schedule else []
@@ -41,15 +41,9 @@ class Parts(Reader):
         result = f"return {plan.text(optimizer)}"
         plan.optimizer = self.function(plan.lines(rows), result)
 
-    def _bound(self, node: ast.expr) -> ast.expr:
-        """An expression, or what its name was bound to in configure_optimizers."""
-        name = getattr(node, "id", "")
-        found = [value_of(item.node, name) for item in self.items if name in item.bound]
-        return found[-1] or node if found else node
-
     def _optimizer_and_schedule(self, node: ast.Return) -> tuple[ast.expr, ast.expr | None]:
         """The parts of what configure_optimizers returns."""
-        found = self._bound(node.value) if node.value else None
+        found = self.plan.latest(node.value, self.items) if node.value else None
         match found:
             case ast.List(elts=[one]) | ast.Tuple(elts=[ast.List(elts=[one]), ast.List(elts=[])]):
                 return one, None
@@ -66,13 +60,13 @@ class Parts(Reader):
 
     def _read_schedule(self, node: ast.expr, optimizer: str) -> list[Item]:
         """The statements that only the schedule needs."""
-        plan, found = self.plan, self._bound(node)
+        plan, found = self.plan, self.plan.latest(node, self.items)
         usual: dict[Any, ast.expr] = {"interval": ast.Constant("epoch"), "scheduler": node}
         rows = {**usual, "frequency": ast.Constant(1)}
         if isinstance(found, ast.Dict):
             rows |= {plan.value(k): v for k, v in zip(found.keys, found.values, strict=True)}
         node, interval = rows["scheduler"], plan.value(rows["interval"])
-        made = self._bound(node)
+        made = plan.latest(node, self.items)
         if interval not in ("epoch", "step") or plan.value(rows["frequency"]) != 1:
             raise self.script.error(node, "when this schedule steps is not known.")
         if last(made).endswith("ReduceLROnPlateau"):
@@ -178,8 +172,7 @@ def strip(
             edits.replace((start, end), new or ("object" if len(node.bases) > 1 else ""))
     is_empty = all(getattr(part, "name", "") in moved for part in node.body)
     for name, part in own.items():
-        first = min([part.lineno, *(d.lineno for d in part.decorator_list)])
-        start, end = edits.lines([part], first - 1)
+        start, end = edits.lines([part], part.lineno)
         gap = " " * part.col_offset
         if name in moved:
             edits.replace((start, end), f"{gap}pass\n" if is_empty else "")

@@ -9,7 +9,7 @@ from scaffold.answers.catalog import Value
 from scaffold.check.source import last
 from scaffold.eject.edits import Edits, margin
 from scaffold.eject.flow import Item, value_of
-from scaffold.eject.script import DEFINITIONS, Script
+from scaffold.eject.script import DEFINITIONS, Script, imports_of
 
 TODO = "# TODO:"
 OWN = """
@@ -19,35 +19,24 @@ OWN = """
     Checkpoints Config EarlyStopping MetricsFile Progress RunningLoss
 """
 LINES = """
-import inspect
-import os
-import sys
-import time
-import torch
-from accelerate import Accelerator
-from accelerate import PartialState
-from accelerate.utils import broadcast_object_list
-from accelerate.utils import find_batch_size
-from accelerate.utils import set_seed
+import inspect, os, sys, time, torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list, find_batch_size, set_seed
 from itertools import islice
 from math import ceil
 from meters import Meters
 from torch import nn
-from torch.optim import AdamW
-from torch.optim import Optimizer
+from torch.optim import AdamW, Optimizer
 from torch.utils.data import DataLoader
-from transformers import DataCollatorWithPadding
-from transformers import EvalPrediction
-from transformers import default_data_collator
-from transformers import get_scheduler
-from transformers.trainer_pt_utils import EvalLoopContainer
-from transformers.trainer_pt_utils import get_parameter_names
+from transformers import DataCollatorWithPadding, EvalPrediction
+from transformers import default_data_collator, get_scheduler
+from transformers.trainer_pt_utils import EvalLoopContainer, get_parameter_names
 from transformers.trainer_utils import RemoveColumnsCollator
 from types import SimpleNamespace
 """
 # names of the written modules, and the import that binds them there
 RESERVED = dict.fromkeys(OWN.split(), "")
-RESERVED |= {line.split()[-1]: line for line in LINES.strip().split("\n")}
+RESERVED |= {name: statement for name, statement, _ in imports_of(*ast.parse(LINES).body)}
 UNKNOWN = object()
 PARSE = ("parse_args", "parse_known_args")
 
@@ -177,18 +166,17 @@ class Plan:
         return "\n".join(item.text or self.statement(item.node) for item in items)
 
     def statement(self, node: ast.stmt) -> str:
-        parent = self.script.source.parents[id(node)]
-        bodies = [getattr(parent, name, []) for name in ("body", "orelse", "finalbody")]
-        siblings = next(body for body in bodies if node in body)
+        siblings, parent = self.script.siblings(node), self.script.source.parents[id(node)]
         place = siblings.index(node)
         after = siblings[place - 1].end_lineno if place else getattr(parent, "lineno", 0)
         return self.block([node], after)
 
-    def latest(self, node: ast.expr) -> ast.expr:
+    def latest(self, node: ast.expr, items: Sequence[Item] | None = None) -> ast.expr:
         """An expression, or what its name was last bound to alone."""
         for _ in range(4):
             name = getattr(node, "id", "")
-            binding = [item for item in self.items if name in item.bound]
+            rows = self.items if items is None else items
+            binding = [item for item in rows if name in item.bound]
             constant = None if binding else self.script.definitions.get(name)
             found = value_of(binding[-1].node if binding else constant, name)
             if found is None:

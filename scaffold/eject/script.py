@@ -3,6 +3,7 @@
 import ast
 import re
 import symtable
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from itertools import takewhile
 from pathlib import Path
@@ -27,9 +28,10 @@ class Script:
         self.tree = self.source.tree
         self.imports: dict[str, str] = {}  # the statement that imports each name
         self.meanings: dict[str, str] = {}  # what it stands for: `torch.optim.SGD`
-        for node in ast.walk(self.tree):
-            if isinstance(node, IMPORTS):
-                self._note_imports(node)
+        for name, statement, meaning in imports_of(*ast.walk(self.tree)):
+            before = self.imports.get(name) if statement.startswith("import ") else None
+            self.imports[name] = f"{before}\n{statement}" if before else statement
+            self.meanings[name] = meaning
         # what the module binds, by name, without imports: definitions, constants, blocks
         self.definitions: dict[str, ast.stmt] = {}
         for part in self.tree.body:
@@ -77,17 +79,6 @@ class Script:
                 )
         return None
 
-    def _note_imports(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            name = alias.asname or alias.name.partition(".")[0]
-            if isinstance(node, ast.Import):
-                text, before = ast.unparse(ast.Import([alias])), self.imports.get(name)
-                self.imports[name] = f"{before}\n{text}" if before else text
-                self.meanings[name] = alias.name if alias.asname else name
-            elif node.module:
-                self.imports[name] = ast.unparse(ast.ImportFrom(node.module, [alias], 0))
-                self.meanings[name] = f"{node.module}.{alias.name}"
-
     @cached_property
     def headline(self) -> str:
         """The comments at the top of the script, such as a licence, and its docstring."""
@@ -109,6 +100,12 @@ class Script:
     def code(self, node: ast.AST) -> str:
         """The text of a node as it was written, without its indentation."""
         return ast.get_source_segment(self.text, node) or ast.unparse(node)
+
+    def siblings(self, node: ast.stmt) -> list[ast.stmt]:
+        """The statements among which one stands."""
+        parent = self.source.parents[id(node)]
+        bodies = [getattr(parent, name, []) for name in ("body", "orelse", "finalbody")]
+        return next(body for body in bodies if node in body)
 
     def statement(self, node: ast.AST) -> ast.stmt:
         """The statement that a node stands in."""
@@ -166,6 +163,18 @@ def _read_source(path: Path) -> Source:
     except (SyntaxError, RecursionError) as error:
         line = getattr(error, "lineno", None) or 1
         raise ScaffoldError(f"{path}:{line}: not valid Python: {error}") from None
+
+
+def imports_of(*nodes: ast.AST) -> Iterator[tuple[str, str, str]]:
+    """Each name that statements import, with one that does, and what it stands for."""
+    for node in nodes:
+        for alias in node.names if isinstance(node, IMPORTS) else ():
+            name = alias.asname or alias.name.partition(".")[0]
+            if isinstance(node, ast.Import):
+                yield name, ast.unparse(ast.Import([alias])), alias.name if alias.asname else name
+            elif node.module:
+                statement = ast.unparse(ast.ImportFrom(node.module, [alias], 0))
+                yield name, statement, f"{node.module}.{alias.name}"
 
 
 def methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:

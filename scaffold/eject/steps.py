@@ -80,9 +80,7 @@ class Methods:
         if id(node) not in self.refused:
             self.refused.add(id(node))
             rows = self.plan.todo(node, reason).split("\n")
-            parent = self.source.parents[id(node)]
-            bodies = [getattr(parent, name, []) for name in ("body", "orelse", "finalbody")]
-            rows += ["pass"] if [node] in bodies else []
+            rows += ["pass"] if len(self.plan.script.siblings(node)) == 1 else []
             between = "\n" + " " * node.col_offset
             self.plan.edits.replace(node, between.join(rows))
 

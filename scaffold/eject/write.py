@@ -9,7 +9,7 @@ from pathlib import Path
 from scaffold.eject.edits import Edits, margin
 from scaffold.eject.loop import write_train
 from scaffold.eject.plan import RESERVED, Plan
-from scaffold.eject.script import IMPORTS, bound_names, used_names
+from scaffold.eject.script import IMPORTS, bound_names, imports_of, used_names
 from scaffold.render.imports import merge_imports
 from scaffold.render.places import Line
 
@@ -71,10 +71,7 @@ def _with_definitions(
     sources |= {
         name: f"from {home} import {name}" for name, home in homes.items() if home != module
     }
-    for node in heads:
-        for alias in node.names:
-            node.names = [alias]
-            sources[alias.asname or alias.name.partition(".")[0]] = ast.unparse(node)
+    sources |= {name: statement for name, statement, _ in imports_of(*heads)}
     unbound = used_names(code) - bound_names(code) - set(dir(builtins))
     imports = "\n".join(sources.get(name, "") for name in unbound)
     block = merge_imports([[Line(row, Path(module), 1) for row in imports.split("\n")]], local)
