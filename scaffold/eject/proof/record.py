@@ -1,7 +1,8 @@
 """Run as a program: trains a script with its own framework for N updates, and records them.
 
 python record.py SCRIPT FRAMEWORK N FILE: on the CPU, in 32 bits. The file gets the weights before
-and after, and the batches and losses between. SEED + the number of a batch seeds its dropout.
+and after, and the batches between, and each loss as it goes backward. SEED + the number of a batch
+seeds its dropout.
 """
 
 import copy
@@ -30,13 +31,15 @@ class Record:
     def start(self, model: Any, length: int) -> None:
         self.model = model
         self.data |= {"before": copy.deepcopy(model.state_dict()), "length": length}
+        patch(torch.Tensor, "backward", self.loss)
 
     def batch(self, batch: Any) -> None:
         torch.manual_seed(SEED + len(self.data["batches"]))
         self.data["batches"].append(copy.deepcopy(batch))
 
-    def loss(self, loss: Any) -> None:
+    def loss(self, old: Any, loss: Any, *arguments: Any, **given: Any) -> None:
         self.data["losses"].append(float(loss))
+        old(loss, *arguments, **given)
 
     def end(self, updates: int) -> None:
         """Write the file, and end the program: what follows the training is not of interest."""
@@ -70,11 +73,6 @@ def record_package(record: Record, lightning: Any) -> None:
 
         def on_train_batch_start(self, trainer: Any, module: Any, batch: Any, index: int) -> None:
             record.batch(batch)
-
-        def on_train_batch_end(self, trainer: Any, module: Any, out: Any, *rest: Any) -> None:
-            if out is not None:
-                loss = out["loss"] if isinstance(out, dict) else out
-                record.loss(loss * trainer.accumulate_grad_batches)  # which divided it
 
         def on_train_end(self, trainer: Any, module: Any) -> None:
             record.end(trainer.global_step)
@@ -117,21 +115,13 @@ def record_transformers(record: Record) -> None:
         old(self, *arguments, **given)
         record.end(self.state.global_step)
 
-    def loss(old: Any, self: Any, model: Any, inputs: Any, *rest: Any, **given: Any) -> Any:
+    def step(old: Any, self: Any, model: Any, inputs: Any, *rest: Any) -> Any:
         record.batch(dict(inputs))
-        found = old(self, model, inputs, *rest, **given)
-        record.loss(found[0] if isinstance(found, tuple) else found)
-        return found
-
-    def extend(cls: Any, /, **given: Any) -> None:
-        """A class of the script, which may have a compute_loss of its own."""
-        if "compute_loss" in vars(cls):
-            patch(cls, "compute_loss", loss)
+        return old(self, model, inputs, *rest)
 
     patch(transformers.TrainingArguments, "__post_init__", settle)
     patch(transformers.Trainer, "train", train)
-    patch(transformers.Trainer, "compute_loss", loss)
-    transformers.Trainer.__init_subclass__ = classmethod(extend)
+    patch(transformers.Trainer, "training_step", step)
 
 
 def record_accelerated(record: Record) -> None:
@@ -154,13 +144,8 @@ def record_accelerated(record: Record) -> None:
         record.batch(batch)
         old(self, batch, number)
 
-    def backward(old: Any, self: Any, loss: Any) -> None:
-        record.loss(loss * self.run_config.gradient_accumulation_steps)
-        old(self, loss)
-
     patch(trainer, "_run_training", run)
     patch(trainer, "_perform_forward_and_backward_passes", step)
-    patch(trainer, "backward_step", backward)
     patch(trainer, "_run_eval_epoch", lambda old, self, *rest, **given: None)
 
 

@@ -1,7 +1,6 @@
 """Run as a program: trains a project from the weights and on the batches of a record.
 
-python replay.py PROJECT RECORD LOADERS: prints how far the losses and the
-weights are from those of the record, as JSON.
+python replay.py PROJECT RECORD LOADERS: prints as JSON how far its losses and weights are off.
 """
 
 import copy
@@ -55,12 +54,9 @@ def train_again(
     sys.path.insert(0, project)
     sys.argv = ["train.py"]
     import train  # type: ignore[import-not-found]
-    from accelerate import Accelerator
 
-    build, size = train.build_model, train.find_batch_size
-    models, losses = list[Any](), list[float]()
-    config = train.Config()
-    steps = getattr(config, "gradient_accumulation_steps", 1)
+    build, size, backward = train.build_model, train.find_batch_size, torch.Tensor.backward
+    models, losses, config = list[Any](), list[float](), train.Config()
 
     def build_model(config: Any) -> Any:
         models.append(build(config))
@@ -71,11 +67,9 @@ def train_again(
         torch.manual_seed(SEED + len(losses))  # its dropout, as in the record
         return size(batch)
 
-    backward = Accelerator.backward
-
-    def note(self: Any, loss: Any, **given: Any) -> None:
-        losses.append(float(loss) * (1 if self.gradient_accumulation_steps > 1 else steps))
-        backward(self, loss, **given)
+    def note(loss: Any, *arguments: Any, **given: Any) -> None:
+        losses.append(float(loss))
+        backward(loss, *arguments, **given)
 
     batches, length = record["batches"], record["length"]
     train.build_loaders = lambda *_: [
@@ -83,7 +77,7 @@ def train_again(
         for number in range(loaders)
     ]
     train.build_model, train.find_batch_size = build_model, find_batch_size
-    Accelerator.backward = note
+    torch.Tensor.backward = note  # type: ignore[method-assign]
     if hasattr(train, "BestModel"):  # what is compared is the last model
         train.BestModel.load = lambda *_: None
     with tempfile.TemporaryDirectory() as folder:
