@@ -27,9 +27,7 @@ PLACEHOLDERS = {  # of TrainerPlaceholderValues
     "NUM_EPOCHS": "config.epochs",
     "NUM_UPDATE_STEPS_PER_EPOCH": "(total_steps // config.epochs)",
     "PER_DEVICE_BATCH_SIZE": "config.batch_size",
-    "TRAIN_DATALOADER_LEN": "(total_steps // config.epochs)",
 }
-ACCUMULATED = "(total_steps // config.epochs * config.gradient_accumulation_steps)"  # batches
 NAN = ("TerminateOnNaNCallback", "DEFAULT_CALLBACKS", "get_default_callbacks")
 
 
@@ -121,11 +119,11 @@ class Run(Reader):
             reason = "pytorch-accelerated fills in its lengths: write it in build_optimizer"
             self.refuse(schedule, reason, "create_scheduler_fn")
             return
-        texts = dict(PLACEHOLDERS)
-        if "training.gradient_accumulation_steps" in plan.answers:
-            texts["TRAIN_DATALOADER_LEN"] = ACCUMULATED
+        many = "gradient_accumulation_steps"
+        many = f" * config.{many}" if f"training.{many}" in plan.answers else ""
+        texts = PLACEHOLDERS | {"TRAIN_DATALOADER_LEN": f"(total_steps // config.epochs{many})"}
         for part in ast.walk(made):
             if text := texts.get(getattr(part, "attr", "")):
                 plan.edits.replace(part, text)
         plan.scheduler = self.builder(schedule, end="(optimizer)")
-        plan.loop.after_update = "scheduler.step()"
+        plan.loop.schedule = "step"

@@ -64,7 +64,8 @@ def write_train(plan: Plan, rendered: str) -> str:
     else:
         rows.append(loop.step)
     places.swap("loss = compute_loss", "\n".join(rows))
-    places.put(loop.after_update, above="progress.step [+]= 1")
+    if loop.schedule == "step":
+        places.put("scheduler.step()", above="progress.step [+]= 1")
     if loop.logs:
         places.put("values |= meters.read()", below="values = {")
     _fill_main(plan, places)
@@ -151,6 +152,7 @@ def _fill_main(plan: Plan, places: Places) -> None:
     if "meters" not in loop.epoch_end:  # else what it logs is of this epoch, too
         places.put(ends, below="metrics = {'train_loss'")
         ends = ""
-    rows = "\n".join(filter(None, [loop.epoch_end, ends, loop.schedule]))
+    schedule = "scheduler.step()" if loop.schedule == "epoch" else ""
+    rows = "\n".join(filter(None, [loop.epoch_end, ends, schedule]))
     places.put(rows, above=r"done = epoch \+")
     places.put("\n".join(plan.end), above="model, optimizer = accelerator.free_memory")

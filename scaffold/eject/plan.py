@@ -15,7 +15,7 @@ TODO = "# TODO:"
 OWN = """
     after_training build_loaders build_model build_optimizer build_scheduler check_environment
     collate config count_steps describe evaluate evaluate_test find_checkpoints format_metrics
-    keep_columns log main parse_config progress_bar save_weights stop_on_nan write_config BestModel
+    log main parse_config progress_bar save_weights stop_on_nan write_config BestModel
     Checkpoints Config EarlyStopping MetricsFile Progress RunningLoss
 """
 LINES = """
@@ -36,7 +36,7 @@ from types import SimpleNamespace
 """
 # names of the written modules, and the import that binds them there
 RESERVED = dict.fromkeys(OWN.split(), "")
-RESERVED |= {name: statement for name, statement, _ in imports_of(*ast.parse(LINES).body)}
+RESERVED |= dict(imports_of(*ast.parse(LINES).body))
 UNKNOWN = object()
 PARSE = ("parse_args", "parse_known_args")
 
@@ -53,9 +53,8 @@ class Loop:
     """What happens in the loop, as lines of code at the left margin. Empty: nothing."""
 
     step: str = ""  # sets `loss`
-    after_update: str = ""
     epoch_end: str = ""  # after the evaluation
-    schedule: str = ""  # after that, for a schedule of epochs
+    schedule: str = ""  # what it goes by, if there is one: epoch or step
     logs: bool = False  # whether the step logs values
     alone: str = ""  # why it can't run on several processes
 
@@ -83,7 +82,6 @@ class Plan:
     model: str = ""  # the body of build_model
     loaders: str = ""  # the body of build_loaders
     loaders_take_model: bool = False
-    data_functions: list[str] = field(default_factory=list)  # of data.py
     # the metric that best_model and early_stopping watch, in place of val_loss
     monitors: dict[str, str] = field(default_factory=dict)
     has_val: bool = False
@@ -116,7 +114,6 @@ class Plan:
         script, found = self.script, self.script.imports.get(name)
         if found:
             script.imports[new] = f"{found.removesuffix(f' as {name}')} as {new}"
-            script.meanings[new] = script.meanings[name]
         if node := script.definitions.pop(name, None):
             script.definitions[new] = node
         if isinstance(node, DEFINITIONS):
@@ -169,7 +166,7 @@ class Plan:
         siblings, parent = self.script.siblings(node), self.script.source.parents[id(node)]
         place = siblings.index(node)
         after = siblings[place - 1].end_lineno if place else getattr(parent, "lineno", 0)
-        return self.block([node], after)
+        return self.block([node], after or 0)
 
     def latest(self, node: ast.expr, items: Sequence[Item] | None = None) -> ast.expr:
         """An expression, or what its name was last bound to alone."""

@@ -200,13 +200,12 @@ class Reader(Statements):
         self._read_after()
 
     def _keep(self, item: Item) -> None:
-        name = self.script.named(getattr(item.node, "value", None))
-        if isinstance(item.node, ast.Expr) and not isinstance(item.node.value, ast.Call):
-            self.plan.note("expressions that only show a value are left out")
-        elif last(getattr(item.node, "value", None)) in LEFT_OUT:
-            self.plan.note(f"{name.rpartition('.')[2]}(): left out")
-        elif item.bound and not item.changed and not isinstance(item.node, BLOCKS):
-            if any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
+        value = getattr(item.node, "value", None)
+        name, is_call = self.script.named(value), isinstance(value, ast.Call)
+        shows = isinstance(item.node, ast.Expr) and not is_call
+        binds = item.bound and not item.changed and not isinstance(item.node, BLOCKS)
+        if shows or binds or last(value) in LEFT_OUT:
+            if shows or any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
                 text = ast.unparse(item.node)[:60]
                 self.plan.note(f"{self.script.place(item.node)}: `{text}` is not needed")
         elif name.startswith(QUIET) or item.used <= {"print", *self.script.imports}:

@@ -28,12 +28,9 @@ groups = [
     {"params": [p for name, p in named if name in decayed], "weight_decay": config.weight_decay},
     {"params": [p for name, p in named if name not in decayed], "weight_decay": 0.0},
 ]"""
-COLUMNS = '''def keep_columns(dataset, collate, model):
-    """The dataset and its collator without the columns that the model does not take."""
-    names = [*inspect.signature(model.forward).parameters, "label", "label_ids", "labels"]
-    if hasattr(dataset, "column_names"):
-        return dataset.remove_columns(sorted(set(dataset.column_names) - set(names))), collate
-    return dataset, RemoveColumnsCollator(collate, names)'''
+COLUMNS = """collate = RemoveColumnsCollator(  # without what the model does not take
+    collate, [*inspect.signature(model.forward).parameters, "label", "label_ids", "labels"]
+)"""
 USUAL = "outputs = model(**batch)\nloss = outputs.loss"
 CAUSAL = """count = (batch["labels"] != -100).sum()
 outputs = model(**batch, num_items_in_batch=count)
@@ -127,21 +124,15 @@ class Arguments(Reader):
         more = [given[name] for name in ("data_collator", "processing_class") if name in given]
         rows = [self.needs(*sets.values(), *more, without=self.model_name)]
         rows.append(f"collate = {self._collator()}")
-        keep = self.values["remove_unused_columns"]
-        if keep:
-            plan.data_functions.append(COLUMNS)
+        rows += [COLUMNS] if self.values["remove_unused_columns"] else []
         drop = ", drop_last=True" if self.values.get("dataloader_drop_last") else ""
         for name, node in sets.items():
-            found, collate = plan.text(node), "collate"
-            if keep:
-                rows.append(f"{name}_set, {name}_collate = keep_columns({found}, collate, model)")
-                found, collate = f"{name}_set", f"{name}_collate"
             size = "config.batch_size, shuffle=True"
             if name == "val":
                 size = f"batch_size={self.values['per_device_eval_batch_size']}"
             rows.append(
-                f"{name}_loader = DataLoader(\n    {found}, {size}, collate_fn={collate}, "
-                f"num_workers=config.num_workers{drop}\n)"
+                f"{name}_loader = DataLoader(\n    {plan.text(node)}, {size},\n    "
+                f"collate_fn=collate, num_workers=config.num_workers{drop}\n)"
             )
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders = self.with_model(*rows)
@@ -174,7 +165,7 @@ class Arguments(Reader):
         more = f", scheduler_specific_kwargs={more!r}" if more else ""
         made = f'get_scheduler("{kind}", optimizer, {steps}, total_steps{more})'
         self.plan.scheduler = f"return {made}"
-        self.plan.loop.after_update = "scheduler.step()"
+        self.plan.loop.schedule = "step"
 
 
 class Run(Arguments):

@@ -31,7 +31,7 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
     loaders = f"def build_loaders({arguments}):\n{margin(plan.loaders, 4)}"
     texts = {
         "model.py": f'{head}\n"""The model."""\n\n\n{model}'.lstrip(),
-        "data.py": "\n\n\n".join(['"""The data."""', *plan.data_functions, loaders]),
+        "data.py": f'"""The data."""\n\n\n{loaders}',
         "train.py": write_train(plan, rendered["train.py"]),
     }
     homes: dict[str, str] = {}  # the module of each name of the script
@@ -71,7 +71,7 @@ def _with_definitions(
     sources |= {
         name: f"from {home} import {name}" for name, home in homes.items() if home != module
     }
-    sources |= {name: statement for name, statement, _ in imports_of(*heads)}
+    sources |= dict(imports_of(*heads))
     unbound = used_names(code) - bound_names(code) - set(dir(builtins))
     imports = "\n".join(sources.get(name, "") for name in unbound)
     block = merge_imports([[Line(row, Path(module), 1) for row in imports.split("\n")]], local)

@@ -116,6 +116,10 @@ NOT_CARRIED = {  # what changes a run, and must be said
         "def configure_optimizers",
         "def on_after_backward(self):\n        pass\n\n    def configure_optimizers",
     ),
+    "a metric with its name by keyword": (
+        'self.log("train_loss", loss, prog_bar=True)',
+        'self.log(name="train_loss", value=loss)',
+    ),
     "the logger": (
         'self.log("train_loss"',
         'self.logger.x()\n        self.log("train_loss"',
@@ -178,6 +182,12 @@ REFUSED = {  # old text, new text, what stands in the line that stops it, what i
         '"lr_scheduler": {"scheduler": scheduler, "frequency": 2}}',
         '"frequency"',
         "when this schedule steps is not known",
+    ),
+    "a step with two returns": (
+        "return loss",
+        "if x.mean() > 0:\n            return loss\n        return 2 * loss",
+        "return loss",
+        "training_step returns in several places, or imports: write one return",
     ),
     "two optimizers": (
         'return {"optimizer": optimizer, "lr_scheduler": scheduler}',
@@ -596,8 +606,8 @@ if __name__ == "__main__":
 def test_names_of_the_script_hide_none_of_the_project(cli: Cli, tmp_path: Path) -> None:
     project, _ = eject(cli, tmp_path, NAMES)
     train, model = ((project / f"{name}.py").read_text() for name in ("train", "model"))
-    assert "time = model(start)" in train and "model_ = module.model" in train
-    assert "script_log(1)" in train and "script_describe(start)" in train
+    assert "time_ = model(start_)" in train and "model_ = module.model" in train
+    assert "script_log(1)" in train and "script_describe(start_)" in train
     assert "self.model = script_build_model(8)" in model and "script_evaluate(self.model" in model
     assert model.count("def build_model(") == 1 and train.count("def evaluate(") == 1
 
@@ -731,6 +741,13 @@ def test_a_collator_of_the_script_keeps_its_lines(cli: Cli, tmp_path: Path) -> N
     data = (project / "data.py").read_text()
     assert "def script_collate(rows):\n    return rows  # mine" in data
     assert "collate = script_collate\n" in data
+
+
+def test_a_metric_may_count_its_samples_itself(cli: Cli, tmp_path: Path) -> None:
+    text = change("prog_bar=True", "prog_bar=True, batch_size=len(y)")
+    project, _ = eject(cli, tmp_path, text)
+    train = (project / "train.py").read_text()
+    assert 'meters.log("train_loss", loss, len(y))' in train
 
 
 def test_early_stopping_of_pytorch_accelerated(cli: Cli, tmp_path: Path) -> None:

@@ -9,8 +9,9 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -24,24 +25,21 @@ class End(Exception):
 
 
 class Replay:
-    """A loader of recorded batches, which epochs go on with. An evaluation gets the first two."""
+    """A loader of recorded batches, which epochs go on with."""
 
-    def __init__(self, batches: list[Any], length: int, *, is_training: bool) -> None:
-        self.batches, self.length, self.is_training, self.next = batches, length, is_training, 0
-        self.dataset, self.collate_fn = batches, None
+    dataset = collate_fn = None
+
+    def __init__(self, batches: Iterable[Any], length: int) -> None:
+        self.batches, self.length = iter(batches), length
 
     def __len__(self) -> int:
         return self.length
 
     def __iter__(self) -> Iterator[Any]:
-        if not self.is_training:
-            yield from copy.deepcopy(self.batches[: self.length])
-            return
         for _ in range(self.length):
-            if self.next == len(self.batches):
+            if (batch := next(self.batches, None)) is None:
                 raise End
-            self.next += 1
-            yield copy.deepcopy(self.batches[self.next - 1])
+            yield copy.deepcopy(batch)
 
     def set_epoch(self, epoch: int) -> None:
         pass
@@ -73,11 +71,11 @@ def train_again(
 
     batches, length = record["batches"], record["length"]
     train.build_loaders = lambda *_: [
-        Replay(batches, min(2, len(batches)) if number else length, is_training=not number)
-        for number in range(loaders)
+        Replay(batches, length),
+        *(Replay(cycle(batches[:2]), 2) for _ in range(1, loaders)),  # for an evaluation
     ]
     train.build_model, train.find_batch_size = build_model, find_batch_size
-    torch.Tensor.backward = note  # type: ignore[method-assign]
+    torch.Tensor.backward = note
     if hasattr(train, "BestModel"):  # what is compared is the last model
         train.BestModel.load = lambda *_: None
     with tempfile.TemporaryDirectory() as folder:
