@@ -78,8 +78,6 @@ def _read_argument(plan: Plan, call: ast.Call) -> None:
     flags = [flag for flag in map(plan.value, call.args) if isinstance(flag, str)]
     long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else "")
     name = str(plan.value(given.get("dest")) or long.lstrip("-").replace("-", "_"))
-    if not name.isidentifier():
-        return
     action, default = plan.value(given.get("action")), plan.value(given.get("default"))
     kind = ast.unparse(given["type"]) if "type" in given else ""
     if action in ("store_true", "store_false"):

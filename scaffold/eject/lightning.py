@@ -11,7 +11,7 @@ from scaffold.eject.arguments import take
 from scaffold.eject.flow import Item, defaults_of, item_of, needed, words
 from scaffold.eject.plan import UNKNOWN, Evaluation, Plan
 from scaffold.eject.reader import OPTIMIZER, SAVED, Reader
-from scaffold.eject.script import IMPORTS, methods, used_names
+from scaffold.eject.script import IMPORTS, used_names
 from scaffold.eject.steps import EVALUATING, MAIN, Module, owner, parameters
 
 FRAMEWORK = "lightning"
@@ -74,8 +74,8 @@ class Parts(Reader):
     def _read_schedule(self, node: ast.expr, optimizer: str) -> list[Item]:
         """The statements that only the schedule needs."""
         plan, found = self.plan, self.plan.latest(node, self.items)
-        usual: dict[Any, ast.expr] = {"interval": ast.Constant("epoch"), "scheduler": node}
-        rows = {**usual, "frequency": ast.Constant(1)}
+        rows: dict[Any, ast.expr] = {"scheduler": node, "frequency": ast.Constant(1)}
+        rows["interval"] = ast.Constant("epoch")
         if isinstance(found, ast.Dict):
             rows |= {plan.value(k): v for k, v in zip(found.keys, found.values, strict=True)}
         node, interval = rows["scheduler"], plan.value(rows["interval"])
@@ -91,7 +91,7 @@ class Parts(Reader):
         later = [changes[item] for item in needed([*changes], used_names(node) - {optimizer})]
         first = f"{optimizer} = optimizer" if optimizer not in ("", "optimizer") else ""
         plan.scheduler = self.function(first, plan.lines(later), f"return {plan.text(node)}")
-        plan.loop.schedule = interval
+        plan.schedule = interval
         return later
 
     def read_data(self) -> None:
@@ -129,16 +129,18 @@ class Parts(Reader):
     def _calls_of(self, text: str, names: set[str]) -> str:
         """The calls of a module of data."""
         plan, steps, rows = self.plan, self.module.methods, []
-        plan.has_val = "val_dataloader" in names and "validation_step" in steps
-        plan.has_test = "test_dataloader" in names and bool(self._tests())
+        if "val_dataloader" in names and "validation_step" in steps:
+            plan.sets["val"] = Evaluation()
+        if "test_dataloader" in names and self._tests():
+            plan.sets["test"] = Evaluation()
         if "prepare_data" in names:
             rows.append("with PartialState().local_main_process_first():")
             rows.append(f"    {text}.prepare_data()")
         if "setup" in names:
-            stages = ("fit", "test") if plan.has_test else ("fit",)
+            stages = ("fit", "test") if "test" in plan.sets else ("fit",)
             rows += [f'{text}.setup("{stage}")' for stage in stages]
-        used = zip(LOADERS, (True, plan.has_val, plan.has_test), strict=True)
-        return self.function(*rows, self.returned([f"{text}.{name}()" for name, on in used if on]))
+        loaders = [f"{text}.{name}_dataloader()" for name in ("train", *plan.sets)]
+        return self.function(*rows, self.returned(loaders))
 
     def _tests(self) -> list[ast.Call]:
         """The call that tests after training, if the module can."""
@@ -149,19 +151,18 @@ class Parts(Reader):
         plan, loaders = self.plan, [train]
         val = self.given.get("val_dataloaders")
         if val is not None and "validation_step" in self.module.methods:
-            plan.has_val = True
+            plan.sets["val"] = Evaluation()
             loaders.append(val)
         for call in self._tests():
             if node := words(call, ("model", "dataloaders")).get("dataloaders"):
-                plan.has_test = True
+                plan.sets["test"] = Evaluation()
                 loaders.append(node)
         for node in loaders:
             if isinstance(plan.latest(node), (ast.List, ast.Tuple, ast.Dict)):
                 raise self.script.error(node, "several loaders at once.")
         self.settle(plan.latest(train), LOADER)
-        plan.loaders = self.function(
-            self.needs(*loaders), self.returned([plan.text(node) for node in loaders])
-        )
+        result = self.returned([plan.text(node) for node in loaders])
+        plan.loaders = self.function(self.needs(*loaders), result)
 
 
 class Steps(Parts):
@@ -171,7 +172,6 @@ class Steps(Parts):
 
     def _take_arguments(self) -> None:
         plan, given = self.plan, words(self.trainer)
-        self.refuse_stars(self.trainer, self.start)
         self.own_methods()
         plan.answers["training.seed"] = 0
         values = take(plan, "lightning", given)
@@ -197,22 +197,18 @@ class Steps(Parts):
 
     def _move_steps(self) -> None:
         plan, module = self.plan, self.module
-        plan.loop.step = self._step("training_step", MAIN)
-        plan.loop.epoch_end = self._step("on_train_epoch_end", MAIN)
-        plan.loop.logs = any("meters" in needs for needs in module.needs.values())
+        plan.step = self._step("training_step", MAIN)
+        plan.epoch_end = self._step("on_train_epoch_end", MAIN)
+        plan.logs = any("meters" in needs for needs in module.needs.values())
         if module.parts:
             names = ", ".join(f"self.{name}" for name in sorted(module.parts))
-            plan.loop.alone = f"training_step calls {names}, not self(...)"
-            plan.note(f"one process only: {plan.loop.alone}; let forward compute the loss for more")
-        if plan.has_val:
-            plan.evaluation = self._evaluation("validation")
-        if plan.has_test:
-            plan.test = self._evaluation("test")
+            plan.alone = f"training_step calls {names}, not self(...)"
+            plan.note(f"one process only: {plan.alone}; let forward compute the loss for more")
+        for name, found in plan.sets.items():
+            stage = name.replace("val", "validation")
+            found.step = self._step(f"{stage}_step", EVALUATING)
+            found.end = self._step(f"on_{stage}_epoch_end", EVALUATING)
         plan.functions += map(module.function, module.functions)
-
-    def _evaluation(self, stage: str) -> Evaluation:
-        step = self._step(f"{stage}_step", EVALUATING)
-        return Evaluation(step=step, end=self._step(f"on_{stage}_epoch_end", EVALUATING))
 
     def _step(self, name: str, known: Collection[str]) -> str:
         """The lines of a method. Those of training_step bind `loss` to what it returns."""
@@ -290,7 +286,7 @@ class Run(Steps):
     def _look_for_evaluation_mode(self) -> None:
         """Parts in evaluation mode: Lightning leaves them in it, and our loop does not."""
         own = self.module.methods
-        nodes = [own[name] for name in ("__init__", "configure_model") if name in own]
+        nodes = [own.get(name, ast.Pass()) for name in ("__init__", "configure_model")]
         for part in [*nodes, *(item.node for item in self.plan.items)]:
             for node in ast.walk(part):
                 attr = getattr(getattr(node, "func", None), "attr", "")
@@ -319,7 +315,8 @@ def strip(
     plan: Plan, node: ast.ClassDef, base: str, new: str, moved: set[str], idle: set[str]
 ) -> None:
     """A class without its framework. The methods that moved go; a TODO says which are idle."""
-    edits, own = plan.edits, methods(node)
+    edits = plan.edits
+    own = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
     for parent in node.bases:
         if plan.script.named(parent).endswith(base):
             start, end = edits.span(parent)
@@ -329,7 +326,7 @@ def strip(
             edits.replace((start, end), new or ("object" if len(node.bases) > 1 else ""))
     is_empty = all(getattr(part, "name", "") in moved for part in node.body)
     for name, part in own.items():
-        start, end = edits.lines([part], part.lineno)
+        start, end = edits.lines([part], above=False)
         gap = " " * part.col_offset
         if name in moved:
             edits.replace((start, end), f"{gap}pass\n" if is_empty else "")

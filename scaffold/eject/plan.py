@@ -49,17 +49,6 @@ class Todo:
 
 
 @dataclass
-class Loop:
-    """What happens in the loop, as lines of code at the left margin. Empty: nothing."""
-
-    step: str = ""  # sets `loss`
-    epoch_end: str = ""  # after the evaluation
-    schedule: str = ""  # what it goes by, if there is one: epoch or step
-    logs: bool = False  # whether the step logs values
-    alone: str = ""  # why it can't run on several processes
-
-
-@dataclass
 class Evaluation:
     """How one set is evaluated."""
 
@@ -84,14 +73,15 @@ class Plan:
     loaders_take_model: bool = False
     # the metric that best_model and early_stopping watch, in place of val_loss
     monitors: dict[str, str] = field(default_factory=dict)
-    has_val: bool = False
-    has_test: bool = False
+    sets: dict[str, Evaluation] = field(default_factory=dict)  # of val and test, if there
     optimizer: str = ""  # the body of build_optimizer
     scheduler: str = ""  # the body of build_scheduler
     functions: list[str] = field(default_factory=list)  # of train.py
-    loop: Loop = field(default_factory=Loop)
-    evaluation: Evaluation = field(default_factory=Evaluation)
-    test: Evaluation = field(default_factory=Evaluation)
+    step: str = ""  # lines of the loop, at the left margin; they set `loss`
+    epoch_end: str = ""  # after the evaluation
+    schedule: str = ""  # what it goes by, if there is one: epoch or step
+    logs: bool = False  # whether the step logs values
+    alone: str = ""  # why it can't run on several processes
     start: list[str] = field(default_factory=list)  # lines for the beginning of main
     comments: list[str] = field(default_factory=list)  # above the first epoch
     end: list[str] = field(default_factory=list)  # lines for its end
@@ -100,8 +90,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         script, self.edits = self.script, Edits(self.script.text)
-        homes = [script.tree, *(script.source.home(item.node) for item in self.items)]
-        self.homes = {id(home) for home in homes}
+        self.text = self.edits.apply  # an expression with all edits
+        self.homes = {id(script.tree), *(id(script.source.home(i.node)) for i in self.items)}
         if "__file__" in script.text:
             self.note("__file__ is now the file of the project")
         for name, statement in RESERVED.items():
@@ -139,34 +129,23 @@ class Plan:
     def note(self, text: str) -> None:
         self.notes[text] = None
 
-    def text(self, node: ast.AST) -> str:
-        """An expression with all edits."""
-        return self.edits.apply(node)
-
-    def block(self, nodes: Sequence[ast.stmt], after: int) -> str:
+    def block(self, *nodes: ast.stmt) -> str:
         """Statements that follow each other, with comments and edits, at the left margin."""
-        text = self.edits.apply(self.edits.lines(nodes, after)) if nodes else ""
+        text = self.edits.apply(self.edits.lines(nodes)) if nodes else ""
         return margin(text).rstrip("\n")
 
     def body(self, function: ast.FunctionDef, until: ast.stmt | None = None) -> str:
         """The statements of a function; its docstring becomes a comment."""
         doc, nodes = ast.get_docstring(function), list(function.body)
         rows = [f"# {row}".rstrip() for row in (doc or "").split("\n") if doc]
-        after = nodes[0].end_lineno if doc else function.lineno
         nodes = nodes[1:] if doc else nodes
         if until is not None:
             nodes = nodes[: nodes.index(until)]
-        return "\n".join(filter(None, [*rows, self.block(nodes, after or 0)]))
+        return "\n".join(filter(None, [*rows, self.block(*nodes)]))
 
     def lines(self, items: Sequence[Item]) -> str:
         """The text of statements, each with the comments above it."""
-        return "\n".join(item.text or self.statement(item.node) for item in items)
-
-    def statement(self, node: ast.stmt) -> str:
-        siblings, parent = self.script.siblings(node), self.script.source.parents[id(node)]
-        place = siblings.index(node)
-        after = siblings[place - 1].end_lineno if place else getattr(parent, "lineno", 0)
-        return self.block([node], after or 0)
+        return "\n".join(item.text or self.block(item.node) for item in items)
 
     def latest(self, node: ast.expr, items: Sequence[Item] | None = None) -> ast.expr:
         """An expression, or what its name was last bound to alone."""

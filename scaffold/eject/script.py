@@ -98,12 +98,6 @@ class Script:
         """The text of a node as it was written, without its indentation."""
         return ast.get_source_segment(self.text, node) or ast.unparse(node)
 
-    def siblings(self, node: ast.stmt) -> list[ast.stmt]:
-        """The statements among which one stands."""
-        parent = self.source.parents[id(node)]
-        bodies = [getattr(parent, name, []) for name in ("body", "orelse", "finalbody")]
-        return next(body for body in bodies if node in body)
-
     def statement(self, node: ast.AST) -> ast.stmt:
         """The statement that a node stands in."""
         while not isinstance(node, ast.stmt):
@@ -133,7 +127,7 @@ class Script:
         """Those of a class of the script and of those that it extends."""
         found: dict[str, ast.FunctionDef] = {}
         for part in reversed(self.bases(node)):
-            found |= methods(part)
+            found |= {row.name: row for row in part.body if isinstance(row, ast.FunctionDef)}
         return found
 
     def is_a(self, node: ast.expr | None, pattern: str) -> bool:
@@ -151,9 +145,7 @@ def _read_source(path: Path) -> Source:
     """Raises ScaffoldError for what is not Python."""
     try:
         return Source(str(path), path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScaffoldError(f"{path}: can't be read: {error}") from None
-    except (SyntaxError, RecursionError) as error:
+    except (OSError, ValueError, SyntaxError, RecursionError) as error:
         line = getattr(error, "lineno", None) or 1
         raise ScaffoldError(f"{path}:{line}: not valid Python: {error}") from None
 
@@ -167,10 +159,6 @@ def imports_of(*nodes: ast.AST) -> Iterator[tuple[str, str]]:
                 yield name, ast.unparse(ast.Import([alias]))
             elif node.module:
                 yield name, ast.unparse(ast.ImportFrom(node.module, [alias], 0))
-
-
-def methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
-    return {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
 
 
 def is_text(node: ast.stmt) -> bool:

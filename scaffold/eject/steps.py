@@ -41,8 +41,8 @@ EVALUATING = MAIN - {"epoch", "progress", "total_steps", "batches_per_epoch"}  #
 WEIGHTLESS = r".*Loss|torchmetrics\..*|torch\.nn\.functional.*|.*(clone|Collection|Accuracy|Metric)"
 
 
-class Methods:
-    """The methods of a LightningModule of the script."""
+class Module:
+    """A LightningModule of the script, whose steps move to the loop."""
 
     def __init__(self, plan: Plan, node: ast.ClassDef) -> None:
         self.plan, self.node, self.source = plan, node, plan.script.source
@@ -80,13 +80,11 @@ class Methods:
         if id(node) not in self.refused:
             self.refused.add(id(node))
             rows = self.plan.todo(node, reason).split("\n")
-            rows += ["pass"] if len(self.plan.script.siblings(node)) == 1 else []
+            parent = self.source.parents[id(node)]
+            is_alone = [node] in (getattr(parent, "body", []), getattr(parent, "orelse", []))
+            rows += ["pass"] if is_alone else []
             between = "\n" + " " * node.col_offset
             self.plan.edits.replace(node, between.join(rows))
-
-
-class Module(Methods):
-    """A LightningModule, whose steps move to the loop."""
 
     def move(self, name: str, known: Collection[str], subject: str = "module") -> set[str]:
         """Rewrite a method for a place that knows some names of main; returns those it needs."""

@@ -169,7 +169,7 @@ REFUSED = {  # old text, new text, what stands in the line that stops it, what i
         "trainer = L.Trainer(max_epochs=4, accumulate_grad_batches=2, gradient_clip_val=0.5)",
         "trainer = L.pytorch.cli.LightningCLI(Net)",
         "LightningCLI",
-        "LightningCLI is not read: write the call of Trainer",
+        "what trains with LightningCLI is not found: write Trainer(...) and its fit(...)",
     ),
     "a schedule by a metric": (
         "lr_scheduler.StepLR(optimizer, 1, gamma=0.5)",

@@ -1,8 +1,9 @@
-"""Run as a program: trains a script with its own framework for N updates, and records them.
+"""Run as a program, on the CPU and in 32 bits.
 
-python record.py SCRIPT FRAMEWORK N FILE: on the CPU, in 32 bits. The file gets the weights before
-and after, and the batches between, and each loss as it goes backward. SEED + the number of a batch
-seeds its dropout.
+python run.py record SCRIPT FRAMEWORK N FILE: trains a script with its framework for N updates. The
+file gets the weights before and after, and the batches and losses between.
+python run.py replay PROJECT FILE LOADERS: trains a project from those weights on those batches, and
+prints as JSON what to say of its losses and weights, and whether they differ.
 """
 
 import copy
@@ -10,35 +11,45 @@ import dataclasses
 import functools
 import importlib
 import importlib.util
+import json
 import os
 import runpy
 import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import torch
 
-SEED = 1000
+CLOSE = 1e-6
 
 
 class Record:
     """What is recorded."""
 
-    def __init__(self, updates: int, path: str) -> None:
-        self.updates, self.path = updates, path
-        self.data: dict[str, Any] = {"batches": [], "losses": [], "max_steps": updates}
+    def __init__(self, updates: int, path: str = "") -> None:
+        self.updates, self.path, self.losses = updates, path, list[float]()
+        self.data: dict[str, Any] = {"batches": [], "losses": self.losses, "max_steps": updates}
 
-    def start(self, model: Any, length: int) -> None:
+    def start(self, model: Any, length: int = 0) -> None:
         self.model = model
         self.data |= {"before": copy.deepcopy(model.state_dict()), "length": length}
         patch(torch.Tensor, "backward", self.loss)
 
+    def seed(self) -> None:
+        """Seed the dropout of a batch."""
+        torch.manual_seed(1000 + len(self.losses))
+
     def batch(self, batch: Any) -> None:
-        torch.manual_seed(SEED + len(self.data["batches"]))
+        self.seed()
         self.data["batches"].append(copy.deepcopy(batch))
 
     def loss(self, old: Any, loss: Any, *arguments: Any, **given: Any) -> None:
-        self.data["losses"].append(float(loss))
+        """Note a loss as it goes backward."""
+        self.losses.append(float(loss))
         old(loss, *arguments, **given)
 
     def end(self, updates: int) -> None:
@@ -54,8 +65,8 @@ def patch(owner: Any, name: str, new: Any) -> None:
     old = getattr(owner, name)
 
     @functools.wraps(old)
-    def wrapped(self: Any, *arguments: Any, **given: Any) -> Any:
-        return new(old, self, *arguments, **given)
+    def wrapped(*arguments: Any, **given: Any) -> Any:
+        return new(old, *arguments, **given)
 
     setattr(owner, name, wrapped)
 
@@ -156,8 +167,7 @@ RECORDS = {
 }
 
 
-def main(script: str, framework: str, updates: str, path: str) -> None:
-    os.environ["ACCELERATE_USE_CPU"] = "true"
+def record(script: str, framework: str, updates: str, path: str) -> None:
     RECORDS[framework](Record(int(updates), path))
     sys.argv = [script]
     sys.path.insert(0, str(Path(script).parent))
@@ -165,5 +175,101 @@ def main(script: str, framework: str, updates: str, path: str) -> None:
     raise SystemExit(f"{script} ended without training")
 
 
+class End(Exception):
+    """No batch is left."""
+
+
+class Replay:
+    """A loader of recorded batches, which epochs go on with."""
+
+    dataset = collate_fn = None
+
+    def __init__(self, batches: Iterable[Any], length: int) -> None:
+        self.batches, self.length = iter(batches), length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[Any]:
+        for _ in range(self.length):
+            if (batch := next(self.batches, None)) is None:
+                raise End
+            yield copy.deepcopy(batch)
+
+    def set_epoch(self, epoch: int) -> None:
+        pass
+
+
+def replay(project: str, path: str, loaders: str) -> None:
+    sys.path.insert(0, project)
+    sys.argv = ["train.py"]
+    import train  # type: ignore[import-not-found]
+
+    found, again, config = torch.load(path, weights_only=False), Record(0), train.Config()
+
+    def build_model(old: Any, config: Any) -> Any:
+        model = old(config)
+        model.load_state_dict(found["before"])
+        again.start(model)
+        return model
+
+    def find_batch_size(old: Any, batch: Any) -> Any:
+        again.seed()
+        return old(batch)
+
+    train.build_loaders = lambda *_: [
+        Replay(found["batches"], found["length"]),
+        *(Replay(cycle(found["batches"][:2]), 2) for _ in range(1, int(loaders))),  # to evaluate
+    ]
+    patch(train, "build_model", build_model)
+    patch(train, "find_batch_size", find_batch_size)
+    if hasattr(train, "BestModel"):  # what is compared is the last model
+        train.BestModel.load = lambda *_: None
+    with tempfile.TemporaryDirectory() as folder:
+        changes = {"output_dir": Path(folder), "max_steps": found["max_steps"], "log_every": 0}
+        changes |= {"checkpoint_every": 0, "mixed_precision": "no", "patience": 10**9}
+        changes = {name: value for name, value in changes.items() if hasattr(config, name)}
+        with suppress(End):
+            train.main(dataclasses.replace(config, **changes))
+    rows, different = compare(found, again.losses, again.model.state_dict())
+    print(json.dumps([rows, different]))
+
+
+def compare(
+    found: dict[str, Any], losses: list[float], after: dict[str, Any]
+) -> tuple[list[str], bool]:
+    """What to say of a training beside a record, and whether they differ."""
+    one, two, pairs = len(found["losses"]), len(losses), zip(found["losses"], losses, strict=False)
+    differences, weights = [abs(a - b) for a, b in pairs], apart(found["after"], after)
+    loss, weight = max(differences, default=0.0), max(weights.values(), default=0.0)
+    moved = max(apart(found["after"], found["before"]).values(), default=0.0)
+    worst = max(weights, key=lambda name: weights[name], default="")
+    rows = [
+        f"{found['updates']} updates on the same {one} batches, from the same weights, in 32 bits:",
+        f"  largest difference of losses: {loss:.2g}",
+        f"  largest difference of weights: {weight:.2g} (in {worst})",
+        f"  training moved a weight by up to {moved:.2g}",
+    ]
+    if loss > CLOSE:
+        first = next(n for n, value in enumerate(differences, start=1) if value > CLOSE)
+        rows.append(f"  it began with batch {first}")
+    if one != two:
+        rows.append(f"  the script trained on {one} batches, the project on {two}")
+    if missing := sorted(set(found["after"]) ^ set(after)):
+        rows.append(f"  only one of them has the weights {', '.join(missing)}")
+    return rows, max(loss, weight) > CLOSE or one != two or not moved
+
+
+def apart(one: dict[str, Any], two: dict[str, Any]) -> dict[str, float]:
+    """The largest difference of each weight that both have."""
+    return {
+        name: float((value.double() - two[name].double()).abs().max())
+        for name, value in one.items()
+        if isinstance(value, torch.Tensor) and value.numel() and name in two
+    }
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    os.environ["ACCELERATE_USE_CPU"] = "true"
+    programs: dict[str, Any] = {"record": record, "replay": replay}
+    programs[sys.argv[1]](*sys.argv[2:])
