@@ -82,7 +82,7 @@ class Script:
         start, source = self._parts[-1]
         first = next((node.lineno for node in source.tree.body if not is_text(node)), 1)
         head = "\n".join(self.rows[start : start + first - 1])
-        return "" if source.is_notebook else head.replace('"""', "").strip()
+        return "" if source.is_notebook else re.sub(r"\"{3}|'{3}", "", head).strip()
 
     def place(self, node: ast.AST) -> str:
         """The file and line of a node, as people look for it."""

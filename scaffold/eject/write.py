@@ -157,7 +157,7 @@ def write_train(plan: Plan, rendered: str) -> str:
     text = _with_sets(plan, rendered)
     text = _change(text, r"for inputs, targets in bar", "for batch in bar")
     text = _change(text, r"train_loss.add\(loss, len\(targets\)\)", "train_loss.add(loss, samples)")
-    if plan.scheduler:
+    if plan.scheduler and plan.answers.get("features.checkpoints.enabled", True):
         text = _change(text, r'(\s+|\{)("metrics_file": )', r'\1"scheduler": scheduler,\1\2')
     if plan.loaders_take_model:
         text = text.replace("build_loaders(config)", "build_loaders(config, model)")

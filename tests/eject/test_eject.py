@@ -743,6 +743,12 @@ def test_a_collator_of_the_script_keeps_its_lines(cli: Cli, tmp_path: Path) -> N
     assert "collate = script_collate\n" in data
 
 
+def test_a_schedule_needs_no_checkpoints(cli: Cli, tmp_path: Path) -> None:
+    text = change("max_epochs=4", "max_epochs=4, enable_checkpointing=False")
+    project, _ = eject(cli, tmp_path, text)
+    assert "scheduler.step()" in (project / "train.py").read_text()
+
+
 def test_a_metric_may_count_its_samples_itself(cli: Cli, tmp_path: Path) -> None:
     text = change("prog_bar=True", "prog_bar=True, batch_size=len(y)")
     project, _ = eject(cli, tmp_path, text)
