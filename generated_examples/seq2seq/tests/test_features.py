@@ -28,7 +28,7 @@ def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):
     fakes = {"build_model": build_exact_model, "build_optimizer": build_sgd}
     fakes["build_loaders"] = lambda config: build_ragged_loaders(config, seen)
     with mock.patch.multiple(train, **fakes):
-        for name, rate in (("start", 0.0), ("end", 0.1)):
+        for name, rate in (("start", 1e-12), ("end", 0.1)):
             # without data workers: `seen` must be filled in this process
             changes = {"epochs": 1, "limit_batches": 1, "num_workers": 0}
             run(tmp_path / name, learning_rate=rate, **changes)

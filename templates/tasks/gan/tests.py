@@ -40,7 +40,7 @@ assert shown.width > 2 * shown.height, "three images next to each other"
 #: slot tests
 def test_each_model_learns_from_its_own_loss(tmp_path, monkeypatch):
     """The first step, and the same by hand: no loss changes the other model."""
-    start, images = first_step(tmp_path / "start", monkeypatch, learning_rate=0.0)
+    start, images = first_step(tmp_path / "start", monkeypatch, learning_rate=1e-12)
     end, _ = first_step(tmp_path / "end", monkeypatch, learning_rate=0.1)
     rate = end[0][1].param_groups[0]["lr"]
     generator, discriminator = (model.requires_grad_(True) for model, _ in start)
@@ -111,7 +111,7 @@ def test_both_models_fit_the_size(size):
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The generator before training, and one step of size 1 away, without and with a limit."""
     changes = {
-        "start": {"learning_rate": 0.0},
+        "start": {"learning_rate": 1e-12},
         "free": {"learning_rate": 1.0},
         "clipped": {"learning_rate": 1.0, **limit},
     }
