@@ -78,7 +78,7 @@ def test_tables_become_datasets(tmp_path):
     rows = ["a/0.wav,x,", "a/1.wav,y,val", "a/2.wav,x,test"]
     path = tmp_path / "clips.csv"
     path.write_text("\n".join(["file,label,split", *rows, "a/3.wav,y,train"]))
-    assert read(path) == [[("0.wav", "x"), ("3.wav", "y")], [("1.wav", "y")], [("2.wav", "x")]]
+    assert read(path) == [[("3.wav", "y"), ("0.wav", "x")], [("1.wav", "y")], [("2.wav", "x")]]
 
 
 def test_wrong_data_are_named(tmp_path):
@@ -101,8 +101,8 @@ def test_wrong_data_are_named(tmp_path):
         "other": "val/b/0.wav has a class without training data",
         "wrong": "wrong/a/3.wav can't be read",
         "label.csv": "label.csv, the first line has no label",
-        "part.csv": "part.csv, line 2: split is train, val, test, not 'valid'",
-        "missing.csv": "missing.csv, line 3: .*few/a/9.wav can't be read",
+        "part.csv": "part.csv, row 1: split is train, val, test, not 'valid'",
+        "missing.csv": "missing.csv, row 2: .*few/a/9.wav can't be read",
     }
     for name, message in said.items():
         with pytest.raises(SystemExit, match=message):
