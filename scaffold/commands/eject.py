@@ -8,9 +8,8 @@ from scaffold import __version__
 from scaffold.answers.manifests import load_catalog
 from scaffold.cache import remember
 from scaffold.commands.screen import printable
-from scaffold.eject.build import build
+from scaffold.eject.build import build, report
 from scaffold.eject.prove import prove
-from scaffold.eject.report import report
 from scaffold.errors import ScaffoldError
 from scaffold.project.origin import find_origin
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine

@@ -27,9 +27,7 @@ PLACEHOLDERS = {  # of TrainerPlaceholderValues
     "NUM_EPOCHS": "config.epochs",
     "NUM_UPDATE_STEPS_PER_EPOCH": "(total_steps // config.epochs)",
     "PER_DEVICE_BATCH_SIZE": "config.batch_size",
-    "TRAIN_DATALOADER_LEN": "(total_steps // config.epochs)",
 }
-ACCUMULATED = "(total_steps // config.epochs * config.gradient_accumulation_steps)"  # batches
 NAN = ("TerminateOnNaNCallback", "DEFAULT_CALLBACKS", "get_default_callbacks")
 
 
@@ -47,7 +45,6 @@ class Run(Reader):
         plan = self.plan
         self.given = self.arguments_of_trainer(ORDER.split())
         self.training = words(self.start, TRAIN.split())
-        self.refuse_stars(self.start, self.trainer)
         for name in ("model", "loss_func", "optimizer", "train_dataset"):
             if (self.given | self.training).get(name) is None:
                 raise self.script.error(self.trainer, f"this Trainer has no {name}.")
@@ -65,8 +62,7 @@ class Run(Reader):
         rows, text = self.needs(loss, without=self.model_name), plan.text(loss)
         bound = "" if text == "loss_func" else f"loss_func = {text}"
         plan.functions.append(self.function(rows, bound))
-        plan.loop.step = STEP
-        plan.evaluation = plan.test = Evaluation(step=plan.loop.step + LOG)
+        plan.step = STEP
         self.finish()
 
     def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
@@ -75,10 +71,9 @@ class Run(Reader):
         if name == "SaveBestModelCallback" and watched:
             return self.watch("best_model", "val_loss", "min")
         if name == "EarlyStoppingCallback" and watched:
-            patience = values.get("early_stopping_patience", 1)
+            wait = values.get("early_stopping_patience", 1)
             least = float(values.get("early_stopping_threshold", 0.01))
-            settings = {"patience": patience, "min_delta": least}
-            return self.watch("early_stopping", "val_loss", "min", **settings)
+            return self.watch("early_stopping", "val_loss", "min", patience=wait, min_delta=least)
         if name in NAN:
             self.plan.answers["features.stop_on_nan.enabled"] = True
         return name in NAN
@@ -87,11 +82,12 @@ class Run(Reader):
         plan, given = self.plan, self.training
         sets = {"train": given["train_dataset"]}
         if plan.value(given.get("eval_dataset")) is not None:
-            plan.has_val, sets["val"] = True, given["eval_dataset"]
+            sets["val"] = given["eval_dataset"]
         for call in self.script.source.calls("evaluate"):
             node = words(call, ("dataset",)).get("dataset")
-            if node is not None and self.is_trainer(call.func) and plan.has_val:
-                plan.has_test, sets["test"] = True, node
+            if node is not None and self.is_trainer(call.func) and "val" in sets:
+                sets["test"] = node
+        plan.sets = {name: Evaluation(step=STEP + LOG) for name in sets if name != "train"}
         more = ("collate_fn", "train_dataloader_kwargs", "eval_dataloader_kwargs")
         nodes = [*sets.values(), *(given[name] for name in more if name in given)]
         rows = [self.needs(*nodes, without=self.model_name)]
@@ -121,11 +117,11 @@ class Run(Reader):
             reason = "pytorch-accelerated fills in its lengths: write it in build_optimizer"
             self.refuse(schedule, reason, "create_scheduler_fn")
             return
-        texts = dict(PLACEHOLDERS)
-        if "training.gradient_accumulation_steps" in plan.answers:
-            texts["TRAIN_DATALOADER_LEN"] = ACCUMULATED
+        many = "gradient_accumulation_steps"
+        many = f" * config.{many}" if f"training.{many}" in plan.answers else ""
+        texts = PLACEHOLDERS | {"TRAIN_DATALOADER_LEN": f"(total_steps // config.epochs{many})"}
         for part in ast.walk(made):
             if text := texts.get(getattr(part, "attr", "")):
                 plan.edits.replace(part, text)
         plan.scheduler = self.builder(schedule, end="(optimizer)")
-        plan.loop.after_update = "scheduler.step()"
+        plan.schedule = "step"

@@ -8,10 +8,10 @@ from scaffold.answers.catalog import Catalog
 from scaffold.answers.check import check, find_option
 from scaffold.answers.resolve import Answers, resolve
 from scaffold.eject import accelerated, lightning, transformers
+from scaffold.eject.arguments import take_settings
 from scaffold.eject.flow import items_before
 from scaffold.eject.plan import Plan, Todo
 from scaffold.eject.script import Script
-from scaffold.eject.settings import take_settings
 from scaffold.eject.write import fill
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.render.format import Remember
@@ -73,3 +73,17 @@ def complete(catalog: Catalog, plan: Plan, name: str) -> Answers:
         except AnswerError as error:
             plan.todos.append(Todo(plan.script.path.name, f"{key} = {value!r}", str(error)))
     return resolve(catalog, given)
+
+
+def report(plan: Plan) -> list[str]:
+    """What was carried over as answers, what has no effect, and what is left to do."""
+    rows = [f"From {plan.script.path.name} ({plan.framework}), as answers:"]
+    rows += [f"  {key} = {value!r}" for key, value in sorted(plan.answers.items())]
+    if plan.notes:
+        rows += ["", "Without effect here, or done another way:"]
+        rows += [f"  {note}" for note in plan.notes]
+    if plan.todos:
+        rows += ["", f"{len(plan.todos)} TODO(s), each in the project where it belongs:"]
+        for todo in plan.todos:
+            rows += [f"  {todo.place}: {todo.reason}", f"    {todo.line}"]
+    return rows

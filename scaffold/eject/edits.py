@@ -25,15 +25,12 @@ class Edits:
         start = self.offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
         return start, self.offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
-    def lines(self, nodes: Sequence[ast.stmt], after: int) -> Span:
-        """Whole lines of statements that follow each other, with their comments.
-
-        `after` is the line that these can't reach: the last line of what stands before.
-        """
+    def lines(self, nodes: Sequence[ast.stmt], *, above: bool = True) -> Span:
+        """Whole lines of statements that follow each other, with their comments."""
         end = nodes[-1].end_lineno or 0
         first = min([nodes[0].lineno, *(d.lineno for d in getattr(nodes[0], "decorator_list", ()))])
         top = first
-        while top > after + 1 and re.match(r"\s*(#|$)", self.rows[top - 2]):
+        while above and top > 1 and re.match(r"\s*(#|$)", self.rows[top - 2]):
             top -= 1
         while top < first and not self.rows[top - 1].strip():
             top += 1
@@ -81,11 +78,8 @@ def margin(text: str, width: int = 0) -> str:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Constant, ast.JoinedStr)):
             inside |= set(range(node.lineno, node.end_lineno or 0))
-    return "\n".join(
-        (
-            row
-            if not row.strip() or number + 1 in inside
-            else " " * (width - now) + row[min(max(now - width, 0), len(row) - len(row.lstrip())) :]
-        )
-        for number, row in enumerate(rows)
-    )
+    for number, row in enumerate(rows, start=1):
+        if row.strip() and number not in inside:
+            cut = min(max(now - width, 0), len(row) - len(row.lstrip()))
+            rows[number - 1] = " " * (width - now) + row[cut:]
+    return "\n".join(rows)

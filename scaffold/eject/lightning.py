@@ -2,20 +2,21 @@
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
-from scaffold.check.source import is_constant
+from scaffold.check.source import is_constant, last
 from scaffold.eject.arguments import take
-from scaffold.eject.flow import words
-from scaffold.eject.lightning_data import Loaders, strip
-from scaffold.eject.plan import Evaluation
-from scaffold.eject.reader import SAVED
-from scaffold.eject.steps import EVALUATING, MAIN, Module, inlines, parameters
+from scaffold.eject.flow import Item, defaults_of, item_of, needed, words
+from scaffold.eject.plan import UNKNOWN, Evaluation, Plan
+from scaffold.eject.reader import OPTIMIZER, SAVED, Reader
+from scaffold.eject.script import IMPORTS, used_names
+from scaffold.eject.steps import EVALUATING, MAIN, Module, owner, parameters
 
 FRAMEWORK = "lightning"
 TRAINER = r"(pytorch_lightning|lightning)\b.*\.(Trainer|LightningCLI)"
-EVALUATION = {"{}_step": "step", "on_{}_epoch_end": "end"}
+BATCH = ("batch", "batch_idx")
 CALLED = re.compile(  # other methods that Lightning calls
     r"on_\w+|configure_\w+|optimizer_\w+|lr_scheduler_step|backward|\w+_epoch_end|\w+_step_end"
     r"|transfer_batch_to_device"
@@ -23,16 +24,154 @@ CALLED = re.compile(  # other methods that Lightning calls
 INSIDE = {"trainer", "logger", "log", "log_dict", "current_epoch", "global_step"}
 EVAL_MODE = "Lightning leaves a part in evaluation mode (no dropout); model.train() does not"
 FIT = ("model", "train_dataloaders", "val_dataloaders", "datamodule")
+MODULES = r".*DataModule"
+LOADERS = ("train_dataloader", "val_dataloader", "test_dataloader")
+LOADER = {"batch_size": "batch_size", "num_workers": "num_workers"}
+OPTIMIZING = ("config", "total_steps")  # what build_optimizer and build_scheduler know of main
 
 
-class Steps(Loaders):
+class Parts(Reader):
+    """Where the data comes from, and what configure_optimizers returns."""
+
+    module: Module
+
+    def read_optimizer(self) -> None:
+        plan, function = self.plan, self.module.methods["configure_optimizers"]
+        returns = [n for n in self.script.source.within(function) if isinstance(n, ast.Return)]
+        if returns != [function.body[-1]]:
+            text = "configure_optimizers returns in several places: which is meant is not known."
+            raise self.script.error(function, text)
+        self.items = [item_of(node) for node in function.body[:-1]]
+        optimizer, schedule = self._optimizer_and_schedule(returns[0])
+        self.settle(plan.latest(optimizer, self.items), OPTIMIZER, plan.latest(self.given["model"]))
+        self.module.move("configure_optimizers", OPTIMIZING, subject="model")
+        own = needed(self.items, used_names(optimizer))
+        later = self._read_schedule(schedule, getattr(optimizer, "id", "")) if schedule else []
+        others = [item for item in self.items if item not in own and item not in later]
+        # dictionaries and lists of what is returned are not needed
+        gone = [i for i in others if isinstance(getattr(i.node, "value", 0), (ast.Dict, ast.List))]
+        rows = [item for item in self.items if item in own or item not in (*later, *gone)]
+        result = f"return {plan.text(optimizer)}"
+        plan.optimizer = self.function(plan.lines(rows), result)
+
+    def _optimizer_and_schedule(self, node: ast.Return) -> tuple[ast.expr, ast.expr | None]:
+        """The parts of what configure_optimizers returns."""
+        found = self.plan.latest(node.value, self.items) if node.value else None
+        match found:
+            case ast.List(elts=[one]) | ast.Tuple(elts=[ast.List(elts=[one]), ast.List(elts=[])]):
+                return one, None
+            case ast.Tuple(elts=[ast.List(elts=[one]), ast.List(elts=[schedule])]):
+                return one, schedule
+            case ast.Dict(keys=keys, values=values):
+                rows = {getattr(k, "value", None): v for k, v in zip(keys, values, strict=True)}
+                if "optimizer" in rows:
+                    return rows["optimizer"], rows.get("lr_scheduler")
+            case ast.Call() | ast.Name():
+                return node.value, None  # type: ignore[return-value]
+        text = "this is not one optimizer, alone or with one schedule: that is not carried over."
+        raise self.script.error(node, text)
+
+    def _read_schedule(self, node: ast.expr, optimizer: str) -> list[Item]:
+        """The statements that only the schedule needs."""
+        plan, found = self.plan, self.plan.latest(node, self.items)
+        rows: dict[Any, ast.expr] = {"scheduler": node, "frequency": ast.Constant(1)}
+        rows["interval"] = ast.Constant("epoch")
+        if isinstance(found, ast.Dict):
+            rows |= {plan.value(k): v for k, v in zip(found.keys, found.values, strict=True)}
+        node, interval = rows["scheduler"], plan.value(rows["interval"])
+        made = plan.latest(node, self.items)
+        if interval not in ("epoch", "step") or plan.value(rows["frequency"]) != 1:
+            raise self.script.error(node, "when this schedule steps is not known.")
+        if last(made).endswith("ReduceLROnPlateau"):
+            raise self.script.error(made, "a schedule by a metric is not carried over.")
+        # what changes the model, or the optimizer, has been done in build_optimizer
+        items = [item for item in self.items if optimizer not in item.touched]
+        own = owner(self.module.methods["configure_optimizers"])
+        changes = {replace(item, changed=item.changed - {own}): item for item in items}
+        later = [changes[item] for item in needed([*changes], used_names(node) - {optimizer})]
+        first = f"{optimizer} = optimizer" if optimizer not in ("", "optimizer") else ""
+        plan.scheduler = self.function(first, plan.lines(later), f"return {plan.text(node)}")
+        plan.schedule = interval
+        return later
+
+    def read_data(self) -> None:
+        plan = self.plan
+        plan.answers.setdefault("training.batch_size", 32)
+        node = self.given.get("datamodule", self.given.get("train_dataloaders"))
+        made = getattr(plan.latest(node) if node is not None else None, "func", None)
+        if node is not None and ("datamodule" in self.given or self.script.is_a(made, MODULES)):
+            self._loaders_of(node, self.script.own_class(made))
+        elif node is not None:
+            self._loaders_given(node)
+        elif "train_dataloader" in self.module.methods:
+            plan.loaders_take_model = True
+            plan.loaders = self._calls_of("model", set(self.module.methods))
+        else:
+            raise self.script.error(self.start, "fit has no training data.")
+
+    def _loaders_of(self, node: ast.expr, own: ast.ClassDef | None) -> None:
+        plan, made = self.plan, self.plan.latest(node)
+        names = set(self.script.methods(own)) if own else {"prepare_data", "setup", *LOADERS}
+        if own is None:
+            plan.note(f"{self.script.code(node)}: its package is still needed for the data")
+        for part in self.script.bases(own):
+            strip(plan, part, "LightningDataModule", "", set(), set())
+        for call in ast.walk(self.script.methods(own).get("train_dataloader", ast.Pass())):
+            if last(call) == "DataLoader":
+                self.settle(call, LOADER, made)
+        rows, text = self.needs(node), plan.text(node)
+        if isinstance(node, ast.Name):
+            self.result |= {node.id}  # only this one is set up, not that of what follows
+        else:
+            rows, text = f"{rows}\ndata_module = {text}".strip(), "data_module"
+        plan.loaders = self.function(rows, self._calls_of(text, names))
+
+    def _calls_of(self, text: str, names: set[str]) -> str:
+        """The calls of a module of data."""
+        plan, steps, rows = self.plan, self.module.methods, []
+        if "val_dataloader" in names and "validation_step" in steps:
+            plan.sets["val"] = Evaluation()
+        if "test_dataloader" in names and self._tests():
+            plan.sets["test"] = Evaluation()
+        if "prepare_data" in names:
+            rows.append("with PartialState().local_main_process_first():")
+            rows.append(f"    {text}.prepare_data()")
+        if "setup" in names:
+            stages = ("fit", "test") if "test" in plan.sets else ("fit",)
+            rows += [f'{text}.setup("{stage}")' for stage in stages]
+        loaders = [f"{text}.{name}_dataloader()" for name in ("train", *plan.sets)]
+        return self.function(*rows, self.returned(loaders))
+
+    def _tests(self) -> list[ast.Call]:
+        """The call that tests after training, if the module can."""
+        calls = [c for c in self.script.source.calls("test") if self.is_trainer(c.func)]
+        return calls[:1] if "test_step" in self.module.methods else []
+
+    def _loaders_given(self, train: ast.expr) -> None:
+        plan, loaders = self.plan, [train]
+        val = self.given.get("val_dataloaders")
+        if val is not None and "validation_step" in self.module.methods:
+            plan.sets["val"] = Evaluation()
+            loaders.append(val)
+        for call in self._tests():
+            if node := words(call, ("model", "dataloaders")).get("dataloaders"):
+                plan.sets["test"] = Evaluation()
+                loaders.append(node)
+        for node in loaders:
+            if isinstance(plan.latest(node), (ast.List, ast.Tuple, ast.Dict)):
+                raise self.script.error(node, "several loaders at once.")
+        self.settle(plan.latest(train), LOADER)
+        result = self.returned([plan.text(node) for node in loaders])
+        plan.loaders = self.function(self.needs(*loaders), result)
+
+
+class Steps(Parts):
     """What the Trainer was told, and the steps and hooks of a LightningModule."""
 
     orders: ClassVar = {"EarlyStopping": ("monitor", "min_delta", "patience", "verbose", "mode")}
 
     def _take_arguments(self) -> None:
         plan, given = self.plan, words(self.trainer)
-        self.refuse_stars(self.trainer, self.start)
         self.own_methods()
         plan.answers["training.seed"] = 0
         values = take(plan, "lightning", given)
@@ -58,75 +197,59 @@ class Steps(Loaders):
 
     def _move_steps(self) -> None:
         plan, module = self.plan, self.module
-        for name in ("training_step", "on_train_epoch_end"):
-            if name in module.methods:
-                module.move(name, MAIN)
-                plan.loop.logs |= "meters" in module.needs[name]
-        plan.loop.step = self._step("training_step", ("batch", "batch_idx"), with_loss=True)
-        if "on_train_epoch_end" in module.methods:
-            plan.loop.epoch_end = self._step("on_train_epoch_end", ())
+        plan.step = self._step("training_step", MAIN)
+        plan.epoch_end = self._step("on_train_epoch_end", MAIN)
+        plan.logs = any("meters" in needs for needs in module.needs.values())
         if module.parts:
             names = ", ".join(f"self.{name}" for name in sorted(module.parts))
-            plan.loop.alone = f"training_step calls {names}, not self(...)"
-            plan.note(
-                f"{plan.loop.alone}: on several processes gradients would not be averaged, so "
-                "train.py runs on one; let forward compute the loss to run on more"
-            )
-        if plan.has_val:
-            plan.evaluation = self._evaluation("validation")
-        if plan.has_test:
-            plan.test = self._evaluation("test")
+            plan.alone = f"training_step calls {names}, not self(...)"
+            plan.note(f"one process only: {plan.alone}; let forward compute the loss for more")
+        for name, found in plan.sets.items():
+            stage = name.replace("val", "validation")
+            found.step = self._step(f"{stage}_step", EVALUATING)
+            found.end = self._step(f"on_{stage}_epoch_end", EVALUATING)
         plan.functions += map(module.function, module.functions)
 
-    def _evaluation(self, stage: str) -> Evaluation:
-        found = Evaluation()
-        for pattern, place in EVALUATION.items():
-            name = pattern.format(stage)
-            if name in self.module.methods:
-                self.module.move(name, EVALUATING)
-                given = ("batch", "batch_idx") if place == "step" else ()
-                setattr(found, place, self._step(name, given))
-        return found
-
-    def _step(self, name: str, given: tuple[str, ...], *, with_loss: bool = False) -> str:
-        """The lines of a method. With a loss, they bind it to what the method returns."""
-        module, plan, function = self.module, self.plan, self.module.methods[name]
-        own, defaults = parameters(function), len(function.args.defaults)
-        if len(own) - defaults > max(len(given), 1):
+    def _step(self, name: str, known: Collection[str]) -> str:
+        """The lines of a method. Those of training_step bind `loss` to what it returns."""
+        module, plan = self.module, self.plan
+        if name not in module.methods:
+            return ""
+        module.move(name, known)
+        function = module.methods[name]
+        nodes, last = self.script.source.within(function), function.body[-1]
+        inner = [n for n in nodes if isinstance(n, (ast.Return, *IMPORTS)) and n is not last]
+        if inner:
+            text = f"{name} returns in several places, or imports: write one return, at its end."
+            raise self.script.error(inner[0], text)
+        given = BATCH if name.endswith("_step") else ("None",)
+        values = {word: ast.unparse(node) for word, node in defaults_of(function).items()}
+        values |= zip(parameters(function), given, strict=False)
+        if len(values) < len(parameters(function)):
             raise self.script.error(function, "what its parameters are is not known here.")
-        own = own[: len(given) or len(own) - defaults]
-        given = given or ("None",) * len(own)
-        found = [n for n in self.script.source.within(function) if isinstance(n, ast.Return)]
-        if not inlines(function, found, allowed="samples"):
-            module.functions[name] = None
-            call = f"{name}({', '.join([*sorted(module.needs[name]), *given[: len(own)]])})"
-            return f"loss = {call}{self._key_of_loss(found)}" if with_loss else call
         used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
-        pairs = zip(own, given, strict=False)
-        rows = [f"{one} = {ours}" for one, ours in pairs if one != ours and one in used]
-        value: Any = found[0].value if found else None
-        rows.append(plan.body(function, found[0] if found else None))
-        if with_loss:
-            key, parts = self._key_of_loss(found), dict[str, ast.expr]()
-            if isinstance(value, ast.Dict):
-                keys = [str(plan.value(name)) for name in value.keys]
-                parts = dict(zip(keys, value.values, strict=True))
-            text = plan.text(parts["loss"]) if "loss" in parts else f"{plan.text(value)}{key}"
-            rows.append("" if text == "loss" else f"loss = {text}")
+        hidden = module.hidden(name)
+        pairs = [(w, v) for w, v in values.items() if w in used and w != v]
+        rows = [f"{w}_ = {v}" if w in hidden else f"{w} = {v}" for w, v in pairs]
+        end = last if isinstance(last, ast.Return) else None
+        value = end.value if end else None
+        rows.append(plan.body(function, end))
+        if name == "training_step":
+            rows.append(self._loss(value, function))
         elif isinstance(value, ast.Call):
             rows.append(plan.text(value))
         return self.function(*rows)
 
-    def _key_of_loss(self, found: list[ast.Return]) -> str:
-        """What takes the loss out of what is returned: a tensor, or a dictionary with it."""
-        latest = self.script.source.latest
-        values = [latest(node.value)[-1] if node.value else ast.Constant(None) for node in found]
-        kinds = {isinstance(value, ast.Dict) for value in values}
-        if len(kinds) != 1 or any(is_constant(value, None) for value in values):
-            function = found[0] if found else self.module.methods["training_step"]
-            text = "training_step returns no loss, or no tensor, in some cases."
-            raise self.script.error(function, text)
-        return '["loss"]' if kinds == {True} else ""
+    def _loss(self, value: ast.expr | None, function: ast.FunctionDef) -> str:
+        """Binds `loss` to what training_step returns: a tensor, or a dictionary with it."""
+        made = self.script.source.latest(value)[-1] if value is not None else None
+        if value is None or is_constant(made, None):
+            raise self.script.error(function, "training_step returns no loss.")
+        text = self.plan.text(value) + ('["loss"]' if isinstance(made, ast.Dict) else "")
+        if isinstance(value, ast.Dict):
+            keys = [self.plan.value(key) for key in value.keys]
+            text = self.plan.text(value.values[keys.index("loss")]) if "loss" in keys else text
+        return "" if text == "loss" else f"loss = {text}"
 
 
 class Run(Steps):
@@ -163,7 +286,7 @@ class Run(Steps):
     def _look_for_evaluation_mode(self) -> None:
         """Parts in evaluation mode: Lightning leaves them in it, and our loop does not."""
         own = self.module.methods
-        nodes = [own[name] for name in ("__init__", "configure_model") if name in own]
+        nodes = [own.get(name, ast.Pass()) for name in ("__init__", "configure_model")]
         for part in [*nodes, *(item.node for item in self.plan.items)]:
             for node in ast.walk(part):
                 attr = getattr(getattr(node, "func", None), "attr", "")
@@ -186,3 +309,48 @@ class Run(Steps):
                     plan.edits.replace(attribute, new)
                 elif attribute.attr in INSIDE:
                     module.refuse(attribute, "this is not known in the model")
+
+
+def strip(
+    plan: Plan, node: ast.ClassDef, base: str, new: str, moved: set[str], idle: set[str]
+) -> None:
+    """A class without its framework. The methods that moved go; a TODO says which are idle."""
+    edits = plan.edits
+    own = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
+    for parent in node.bases:
+        if plan.script.named(parent).endswith(base):
+            start, end = edits.span(parent)
+            if not new and len(node.bases) == 1:
+                text = plan.script.text
+                start, end = text.rindex("(", 0, start), text.index(")", end) + 1
+            edits.replace((start, end), new or ("object" if len(node.bases) > 1 else ""))
+    is_empty = all(getattr(part, "name", "") in moved for part in node.body)
+    for name, part in own.items():
+        start, end = edits.lines([part], above=False)
+        gap = " " * part.col_offset
+        if name in moved:
+            edits.replace((start, end), f"{gap}pass\n" if is_empty else "")
+        elif name in idle:
+            line = plan.script.rows[part.lineno - 1].strip()
+            todo = plan.todo(part, "nothing calls this here", line).split("\n")[0]
+            edits.insert(start, f"{gap}{todo}\n")
+    if init := own.get("__init__"):
+        _keep_hyperparameters(plan, node, init)
+
+
+def _keep_hyperparameters(plan: Plan, node: ast.ClassDef, init: ast.FunctionDef) -> None:
+    """self.save_hyperparameters() becomes a namespace of the arguments, or goes if none is read."""
+    used = any("hparams" in ast.unparse(other) for other in plan.script.bases(node))
+    for call in plan.script.source.within(init):
+        if last(call) == "save_hyperparameters" and isinstance(call, ast.Call):
+            names = [part.arg for part in (*init.args.args[1:], *init.args.kwonlyargs)]
+            parts = [f"{name}={name}" for name in names]
+            parts += [f"**{init.args.kwarg.arg}"] if init.args.kwarg else []
+            made = f"SimpleNamespace({', '.join(parts)})"
+            if call.args and plan.value(call.args[0]) is UNKNOWN:  # one argument has them
+                made = plan.script.code(call.args[0])
+            start, end = plan.edits.span(plan.script.statement(call))
+            if used:
+                plan.edits.replace((start, end), f"{owner(init)}.hparams = {made}")
+            else:
+                plan.edits.replace((start - call.col_offset, end + 1), "")

@@ -9,45 +9,34 @@ from scaffold.answers.catalog import Value
 from scaffold.check.source import last
 from scaffold.eject.edits import Edits, margin
 from scaffold.eject.flow import Item, value_of
-from scaffold.eject.script import DEFINITIONS, Script
+from scaffold.eject.script import DEFINITIONS, Script, imports_of
 
 TODO = "# TODO:"
 OWN = """
     after_training build_loaders build_model build_optimizer build_scheduler check_environment
     collate config count_steps describe evaluate evaluate_test find_checkpoints format_metrics
-    keep_columns log main parse_config progress_bar save_weights stop_on_nan write_config BestModel
+    log main parse_config progress_bar save_weights stop_on_nan write_config BestModel
     Checkpoints Config EarlyStopping MetricsFile Progress RunningLoss
 """
 LINES = """
-import inspect
-import os
-import sys
-import time
-import torch
-from accelerate import Accelerator
-from accelerate import PartialState
-from accelerate.utils import broadcast_object_list
-from accelerate.utils import find_batch_size
-from accelerate.utils import set_seed
+import inspect, os, sys, time, torch
+from accelerate import Accelerator, PartialState
+from accelerate.utils import broadcast_object_list, find_batch_size, set_seed
 from itertools import islice
 from math import ceil
 from meters import Meters
 from torch import nn
-from torch.optim import AdamW
-from torch.optim import Optimizer
+from torch.optim import AdamW, Optimizer
 from torch.utils.data import DataLoader
-from transformers import DataCollatorWithPadding
-from transformers import EvalPrediction
-from transformers import default_data_collator
-from transformers import get_scheduler
-from transformers.trainer_pt_utils import EvalLoopContainer
-from transformers.trainer_pt_utils import get_parameter_names
+from transformers import DataCollatorWithPadding, EvalPrediction
+from transformers import default_data_collator, get_scheduler
+from transformers.trainer_pt_utils import EvalLoopContainer, get_parameter_names
 from transformers.trainer_utils import RemoveColumnsCollator
 from types import SimpleNamespace
 """
 # names of the written modules, and the import that binds them there
 RESERVED = dict.fromkeys(OWN.split(), "")
-RESERVED |= {line.split()[-1]: line for line in LINES.strip().split("\n")}
+RESERVED |= dict(imports_of(*ast.parse(LINES).body))
 UNKNOWN = object()
 PARSE = ("parse_args", "parse_known_args")
 
@@ -57,18 +46,6 @@ class Todo:
     place: str
     line: str
     reason: str
-
-
-@dataclass
-class Loop:
-    """What happens in the loop, as lines of code at the left margin. Empty: nothing."""
-
-    step: str = ""  # sets `loss`
-    after_update: str = ""
-    epoch_end: str = ""  # after the evaluation
-    schedule: str = ""  # after that, for a schedule of epochs
-    logs: bool = False  # whether the step logs values
-    alone: str = ""  # why it can't run on several processes
 
 
 @dataclass
@@ -94,17 +71,17 @@ class Plan:
     model: str = ""  # the body of build_model
     loaders: str = ""  # the body of build_loaders
     loaders_take_model: bool = False
-    data_functions: list[str] = field(default_factory=list)  # of data.py
     # the metric that best_model and early_stopping watch, in place of val_loss
     monitors: dict[str, str] = field(default_factory=dict)
-    has_val: bool = False
-    has_test: bool = False
+    sets: dict[str, Evaluation] = field(default_factory=dict)  # of val and test, if there
     optimizer: str = ""  # the body of build_optimizer
     scheduler: str = ""  # the body of build_scheduler
     functions: list[str] = field(default_factory=list)  # of train.py
-    loop: Loop = field(default_factory=Loop)
-    evaluation: Evaluation = field(default_factory=Evaluation)
-    test: Evaluation = field(default_factory=Evaluation)
+    step: str = ""  # lines of the loop, at the left margin; they set `loss`
+    epoch_end: str = ""  # after the evaluation
+    schedule: str = ""  # what it goes by, if there is one: epoch or step
+    logs: bool = False  # whether the step logs values
+    alone: str = ""  # why it can't run on several processes
     start: list[str] = field(default_factory=list)  # lines for the beginning of main
     comments: list[str] = field(default_factory=list)  # above the first epoch
     end: list[str] = field(default_factory=list)  # lines for its end
@@ -113,8 +90,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         script, self.edits = self.script, Edits(self.script.text)
-        homes = [script.tree, *(script.source.home(item.node) for item in self.items)]
-        self.homes = {id(home) for home in homes}
+        self.text = self.edits.apply  # an expression with all edits
+        self.homes = {id(script.tree), *(id(script.source.home(i.node)) for i in self.items)}
         if "__file__" in script.text:
             self.note("__file__ is now the file of the project")
         for name, statement in RESERVED.items():
@@ -127,7 +104,6 @@ class Plan:
         script, found = self.script, self.script.imports.get(name)
         if found:
             script.imports[new] = f"{found.removesuffix(f' as {name}')} as {new}"
-            script.meanings[new] = script.meanings[name]
         if node := script.definitions.pop(name, None):
             script.definitions[new] = node
         if isinstance(node, DEFINITIONS):
@@ -153,42 +129,30 @@ class Plan:
     def note(self, text: str) -> None:
         self.notes[text] = None
 
-    def text(self, node: ast.AST) -> str:
-        """An expression with all edits."""
-        return self.edits.apply(node)
-
-    def block(self, nodes: Sequence[ast.stmt], after: int) -> str:
+    def block(self, *nodes: ast.stmt) -> str:
         """Statements that follow each other, with comments and edits, at the left margin."""
-        text = self.edits.apply(self.edits.lines(nodes, after)) if nodes else ""
+        text = self.edits.apply(self.edits.lines(nodes)) if nodes else ""
         return margin(text).rstrip("\n")
 
     def body(self, function: ast.FunctionDef, until: ast.stmt | None = None) -> str:
         """The statements of a function; its docstring becomes a comment."""
         doc, nodes = ast.get_docstring(function), list(function.body)
         rows = [f"# {row}".rstrip() for row in (doc or "").split("\n") if doc]
-        after = nodes[0].end_lineno if doc else function.lineno
         nodes = nodes[1:] if doc else nodes
         if until is not None:
             nodes = nodes[: nodes.index(until)]
-        return "\n".join(filter(None, [*rows, self.block(nodes, after or 0)]))
+        return "\n".join(filter(None, [*rows, self.block(*nodes)]))
 
     def lines(self, items: Sequence[Item]) -> str:
         """The text of statements, each with the comments above it."""
-        return "\n".join(item.text or self.statement(item.node) for item in items)
+        return "\n".join(item.text or self.block(item.node) for item in items)
 
-    def statement(self, node: ast.stmt) -> str:
-        parent = self.script.source.parents[id(node)]
-        bodies = [getattr(parent, name, []) for name in ("body", "orelse", "finalbody")]
-        siblings = next(body for body in bodies if node in body)
-        place = siblings.index(node)
-        after = siblings[place - 1].end_lineno if place else getattr(parent, "lineno", 0)
-        return self.block([node], after)
-
-    def latest(self, node: ast.expr) -> ast.expr:
+    def latest(self, node: ast.expr, items: Sequence[Item] | None = None) -> ast.expr:
         """An expression, or what its name was last bound to alone."""
         for _ in range(4):
             name = getattr(node, "id", "")
-            binding = [item for item in self.items if name in item.bound]
+            rows = self.items if items is None else items
+            binding = [item for item in rows if name in item.bound]
             constant = None if binding else self.script.definitions.get(name)
             found = value_of(binding[-1].node if binding else constant, name)
             if found is None:

@@ -37,16 +37,17 @@ class Statements:
         plan.dropped |= self.seeds.keys()
         self.used: set[Item] = set(plan.dropped)  # what the model or the data needs
         self.start = self._find_start()
+        self.refuse_stars(self.start, trainer)
 
     def _find_start(self) -> ast.Call:
         """The call that trains. Raises ScaffoldError unless there is one, and only one."""
-        if self.script.is_a(self.trainer.func, r".*\.LightningCLI"):
-            text = "LightningCLI is not read: write the call of Trainer."
-            raise self.script.error(self.trainer, text)
         calls = self.script.source.calls(self.start_word)
         found = [call for call in calls if self.is_trainer(call.func)]
-        if not found:
-            raise self.script.error(self.trainer, "this Trainer trains nothing here.")
+        if not found or self.script.is_a(self.trainer.func, r".*CLI"):
+            text = (
+                f"what trains with {last(self.trainer)} is not found: write Trainer(...) and its "
+            )
+            raise self.script.error(self.trainer, f"{text}{self.start_word}(...).")
         if len(found) > 1:
             raise self.script.error(found[1], "it trains a second time: one project has one loop.")
         items, statement = self.plan.items, self.script.statement(found[0])
@@ -88,10 +89,10 @@ class Statements:
         is_needed = name not in ("", "model") and name in used_names(text)
         return f"{name} = model\n{text}" if is_needed else text
 
-    def builder(self, node: ast.expr, first: str = "", end: str = "") -> str:
+    def builder(self, node: ast.expr, end: str = "") -> str:
         """The lines of a function that returns an expression, to which `end` is added."""
         result = f"return {self.plan.text(node)}{end}"
-        return self.with_model(first, self.needs(node, without=self.model_name), result)
+        return self.with_model(self.needs(node, without=self.model_name), result)
 
     def returned(self, loaders: list[str]) -> str:
         return f"return {', '.join(loaders)}" + ("," if len(loaders) == 1 else "")
@@ -122,29 +123,24 @@ class Statements:
         return words(self.trainer, [*first, *(() if own and not own.args.vararg else names)])
 
     def settle(self, call: ast.AST, keys: Mapping[str, str], made: ast.expr | None = None) -> None:
-        """Let numbers in a call come from settings; the first may be its second argument."""
+        """Let numbers in a call come from settings, also self.NAME that the call `made` gives."""
+        plan, function = self.plan, getattr(made, "func", None)
+        init = self.script.methods(self.script.own_class(function)).get("__init__")
+        given = words(made, [part.arg for part in init.args.args[1:]] if init else ())
+        known = (defaults_of(init) if init else {}) | given
         for word, key in keys.items():
-            if node := words(call, ("", next(iter(keys)))).get(word):
-                self._settle(node, key, made)
-
-    def _settle(self, node: ast.expr, key: str, made: ast.expr | None) -> None:
-        """A literal, or self.NAME that the call `made` of its class gives."""
-        plan, found, call = self.plan, node, made
-        if isinstance(node, ast.Attribute):
-            init = self.script.methods(self.script.own_class(getattr(made, "func", None)))
-            if "__init__" not in init or ast.unparse(node.value) not in ("self", "self.hparams"):
-                return
-            names = [part.arg for part in init["__init__"].args.args[1:]]
-            default = defaults_of(init["__init__"]).get(node.attr, node)
-            found = words(call, names).get(node.attr, default)
-        value = plan.value(found)
-        if type(value) not in (int, float) or isinstance(found, ast.Attribute):
-            return
-        plan.answers[f"training.{key}"] = value
-        if isinstance(node, ast.Attribute) and isinstance(call, ast.Call) and found is default:
-            plan.edits.add_argument(call, f"{node.attr}=config.{key}")
-        else:
-            plan.edits.replace(found, f"config.{key}")
+            node = words(call, ("", next(iter(keys)))).get(word)  # the first also by its place
+            own = node.attr if isinstance(node, ast.Attribute) else ""
+            if node is not None and ast.unparse(node) in (f"self.{own}", f"self.hparams.{own}"):
+                node = known.get(own)
+            value = plan.value(node)
+            if node is None or isinstance(node, ast.Attribute) or type(value) not in (int, float):
+                continue
+            plan.answers[f"training.{key}"] = value
+            if isinstance(made, ast.Call) and own and own not in given:
+                plan.edits.add_argument(made, f"{own}=config.{key}")
+            else:
+                plan.edits.replace(node, f"config.{key}")
 
 
 class Reader(Statements):
@@ -200,13 +196,12 @@ class Reader(Statements):
         self._read_after()
 
     def _keep(self, item: Item) -> None:
-        name = self.script.named(getattr(item.node, "value", None))
-        if isinstance(item.node, ast.Expr) and not isinstance(item.node.value, ast.Call):
-            self.plan.note("expressions that only show a value are left out")
-        elif last(getattr(item.node, "value", None)) in LEFT_OUT:
-            self.plan.note(f"{name.rpartition('.')[2]}(): left out")
-        elif item.bound and not item.changed and not isinstance(item.node, BLOCKS):
-            if any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
+        value = getattr(item.node, "value", None)
+        name, is_call = self.script.named(value), isinstance(value, ast.Call)
+        shows = isinstance(item.node, ast.Expr) and not is_call
+        binds = item.bound and not item.changed and not isinstance(item.node, BLOCKS)
+        if shows or binds or last(value) in LEFT_OUT:
+            if shows or any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
                 text = ast.unparse(item.node)[:60]
                 self.plan.note(f"{self.script.place(item.node)}: `{text}` is not needed")
         elif name.startswith(QUIET) or item.used <= {"print", *self.script.imports}:

@@ -3,8 +3,8 @@
 import ast
 import re
 import symtable
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from itertools import takewhile
 from pathlib import Path
 
 from scaffold.check.source import Source
@@ -26,10 +26,9 @@ class Script:
         self.source = Source("script.py", self.text)
         self.tree = self.source.tree
         self.imports: dict[str, str] = {}  # the statement that imports each name
-        self.meanings: dict[str, str] = {}  # what it stands for: `torch.optim.SGD`
-        for node in ast.walk(self.tree):
-            if isinstance(node, IMPORTS):
-                self._note_imports(node)
+        for name, statement in imports_of(*ast.walk(self.tree)):
+            before = self.imports.get(name) if statement.startswith("import ") else None
+            self.imports[name] = f"{before}\n{statement}" if before else statement
         # what the module binds, by name, without imports: definitions, constants, blocks
         self.definitions: dict[str, ast.stmt] = {}
         for part in self.tree.body:
@@ -77,24 +76,13 @@ class Script:
                 )
         return None
 
-    def _note_imports(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            name = alias.asname or alias.name.partition(".")[0]
-            if isinstance(node, ast.Import):
-                text, before = ast.unparse(ast.Import([alias])), self.imports.get(name)
-                self.imports[name] = f"{before}\n{text}" if before else text
-                self.meanings[name] = alias.name if alias.asname else name
-            elif node.module:
-                self.imports[name] = ast.unparse(ast.ImportFrom(node.module, [alias], 0))
-                self.meanings[name] = f"{node.module}.{alias.name}"
-
     @cached_property
     def headline(self) -> str:
         """The comments at the top of the script, such as a licence, and its docstring."""
-        rows = self.rows[self._parts[-1][0] :]
-        head = "\n".join(takewhile(lambda row: not row or row.startswith("#"), rows))
-        doc = ast.get_docstring(ast.parse("\n".join(rows))) or ""
-        return "" if head.startswith("# cell") else f"{head.strip()}\n{doc}".strip()
+        start, source = self._parts[-1]
+        first = next((node.lineno for node in source.tree.body if not is_text(node)), 1)
+        head = "\n".join(self.rows[start : start + first - 1])
+        return "" if source.is_notebook else head.replace('"""', "").strip()
 
     def place(self, node: ast.AST) -> str:
         """The file and line of a node, as people look for it."""
@@ -118,14 +106,10 @@ class Script:
 
     def named(self, node: ast.expr | None) -> str:
         """What a name or attribute stands for, by its imports: `torch.optim.SGD`."""
-        match node:
-            case ast.Name(id=name):
-                return self.meanings.get(name, name)
-            case ast.Attribute(value=value, attr=attr):
-                return f"{self.named(value)}.{attr}"
-            case ast.Subscript(value=value) | ast.Call(func=value):
-                return self.named(value)
-        return ""
+        while isinstance(node, (ast.Call, ast.Subscript)):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        found = self.source.origins(node) if node is not None else ()
+        return min(found, default=ast.unparse(node) if node is not None else "")
 
     def own_class(self, node: ast.AST | None) -> ast.ClassDef | None:
         """The class of the script that an expression names."""
@@ -143,7 +127,7 @@ class Script:
         """Those of a class of the script and of those that it extends."""
         found: dict[str, ast.FunctionDef] = {}
         for part in reversed(self.bases(node)):
-            found |= methods(part)
+            found |= {row.name: row for row in part.body if isinstance(row, ast.FunctionDef)}
         return found
 
     def is_a(self, node: ast.expr | None, pattern: str) -> bool:
@@ -161,22 +145,25 @@ def _read_source(path: Path) -> Source:
     """Raises ScaffoldError for what is not Python."""
     try:
         return Source(str(path), path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScaffoldError(f"{path}: can't be read: {error}") from None
-    except (SyntaxError, RecursionError) as error:
+    except (OSError, ValueError, SyntaxError, RecursionError) as error:
         line = getattr(error, "lineno", None) or 1
         raise ScaffoldError(f"{path}:{line}: not valid Python: {error}") from None
 
 
-def methods(node: ast.ClassDef) -> dict[str, ast.FunctionDef]:
-    return {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
+def imports_of(*nodes: ast.AST) -> Iterator[tuple[str, str]]:
+    """Each name that statements import, with a statement that imports it alone."""
+    for node in [node for node in nodes if isinstance(node, IMPORTS)]:
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            if isinstance(node, ast.Import):
+                yield name, ast.unparse(ast.Import([alias]))
+            elif node.module:
+                yield name, ast.unparse(ast.ImportFrom(node.module, [alias], 0))
 
 
 def is_text(node: ast.stmt) -> bool:
     """Whether a statement is a docstring."""
-    return isinstance(getattr(getattr(node, "value", None), "value", None), str) and isinstance(
-        node, ast.Expr
-    )
+    return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
 
 
 def bound_names(node: ast.AST | str) -> frozenset[str]:

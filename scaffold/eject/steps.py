@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 
 from scaffold.eject.edits import margin
 from scaffold.eject.plan import RESERVED, Plan
-from scaffold.eject.script import bound_names
 
 LOGS = ("log", "log_dict")
 LOOP = {  # attributes of self, and of self.trainer
@@ -37,12 +36,13 @@ NAMES = """
     grad_norm best_model early_stopping line seconds
 """
 MAIN = frozenset(NAMES.split())
+STEP = re.compile(r"\w+_step|on_\w+")  # methods whose lines stand in the loop
 EVALUATING = MAIN - {"epoch", "progress", "total_steps", "batches_per_epoch"}  # what evaluate knows
 WEIGHTLESS = r".*Loss|torchmetrics\..*|torch\.nn\.functional.*|.*(clone|Collection|Accuracy|Metric)"
 
 
-class Methods:
-    """The methods of a LightningModule of the script."""
+class Module:
+    """A LightningModule of the script, whose steps move to the loop."""
 
     def __init__(self, plan: Plan, node: ast.ClassDef) -> None:
         self.plan, self.node, self.source = plan, node, plan.script.source
@@ -81,14 +81,10 @@ class Methods:
             self.refused.add(id(node))
             rows = self.plan.todo(node, reason).split("\n")
             parent = self.source.parents[id(node)]
-            bodies = [getattr(parent, name, []) for name in ("body", "orelse", "finalbody")]
-            rows += ["pass"] if [node] in bodies else []
+            is_alone = [node] in (getattr(parent, "body", []), getattr(parent, "orelse", []))
+            rows += ["pass"] if is_alone else []
             between = "\n" + " " * node.col_offset
             self.plan.edits.replace(node, between.join(rows))
-
-
-class Module(Methods):
-    """A LightningModule, whose steps move to the loop."""
 
     def move(self, name: str, known: Collection[str], subject: str = "module") -> set[str]:
         """Rewrite a method for a place that knows some names of main; returns those it needs."""
@@ -98,30 +94,27 @@ class Module(Methods):
             for node in ast.walk(function):
                 if isinstance(node, ast.Name) and node.id == owner(function):
                     needs |= self._rewrite(node, known, subject)
-            self._rename_locals(function, needs)
+            hidden = self.hidden(name)
+            for node in ast.walk(function):
+                word = getattr(node, "id", getattr(node, "arg", ""))
+                if word in hidden and isinstance(node, (ast.Name, ast.arg)):
+                    start, _ = self.plan.edits.span(node)
+                    self.plan.edits.replace((start, start + len(word)), f"{word}_")
         return self.needs[name]
 
-    def _rename_locals(self, function: ast.FunctionDef, needs: set[str]) -> None:
-        """Give local names an underscore that would hide what the loop gives to the method."""
-        hidden = local_names(function) & needs
-        for node in ast.walk(function):
-            if isinstance(node, ast.Name) and node.id in hidden:
-                self.plan.edits.replace(node, f"{node.id}_")
-            elif isinstance(node, ast.arg) and node.arg in hidden:
-                start, _ = self.plan.edits.span(node)
-                self.plan.edits.replace((start, start + len(node.arg)), f"{node.arg}_")
+    def hidden(self, name: str) -> set[str]:
+        """The local names of a method that would hide one of the loop: they get an underscore."""
+        names = MAIN | RESERVED.keys() if STEP.fullmatch(name) else self.needs[name]
+        return local_names(self.methods[name]) & names
 
     def _rewrite(self, own: ast.Name, known: Collection[str], subject: str) -> set[str]:
         """Rewrite one use of self; returns the names of main that it needs."""
         edits, parent = self.plan.edits, self.source.parents[id(own)]
         above = self.source.parents[id(parent)]
-        if isinstance(parent, ast.Call) and parent.func is own:
-            edits.replace(own, "model")
-            return {"model"}
         attr = parent.attr if isinstance(parent, ast.Attribute) else ""
         call = above if isinstance(above, ast.Call) and above.func is parent else None
-        if attr == "forward" and call:
-            edits.replace(parent, "model")
+        if getattr(parent, "func", None) is own or (attr == "forward" and call):
+            edits.replace(parent if attr else own, "model")
             return {"model"}
         if attr in LOGS and call:
             return self._log(call, attr)
@@ -148,23 +141,19 @@ class Module(Methods):
     def _log(self, call: ast.Call, attr: str) -> set[str]:
         """self.log(name, value, ...) becomes meters.log(name, value, samples)."""
         edits, count = self.plan.edits, 2 if attr == "log" else 1
-        by_name = [w for w in call.keywords if w.arg in ("name", "value", "dictionary")]
-        values: list[ast.AST] = [*call.args[:count], *by_name]
-        last = max((edits.span(value)[1] for value in values), default=0)
         size = [w.value for w in call.keywords if w.arg == "batch_size"]
-        end = edits.span(call)[1]
-        if len(values) != count or (size and edits.span(size[0])[0] < last):
-            self.refuse(call, "write the name and the value first")
+        if len(call.args) < count:
+            self.refuse(call, "write the name and the value first, without their keywords")
             return set()
         edits.replace(call.func, f"meters.{attr}")
-        word = ", samples=" if by_name else ", "
+        last, end = edits.span(call.args[count - 1])[1], edits.span(call)[1]
         if size:
             first, after = edits.span(size[0])
-            edits.replace((last, first), word)
+            edits.replace((last, first), ", ")
             edits.replace((after, end), ")")
         else:
-            edits.replace((last, end), f"{word}samples)")
-        if len(call.keywords) > len(by_name) + len(size) or len(call.args) > count:
+            edits.replace((last, end), ", samples)")
+        if len(call.args) + len(call.keywords) > count + len(size):
             self.plan.note(
                 "self.log: each value is logged as the mean over its samples, in training at each "
                 "log line and epoch, in evaluation once; its other arguments have no effect"
@@ -174,8 +163,8 @@ class Module(Methods):
     def _call(self, call: ast.Call, name: str, known: Collection[str]) -> set[str]:
         """A call of a method that moves, too: it becomes a function."""
         needs = self.move(name, known)
-        if needs - set(known):
-            self.refuse(call, f"self.{name} needs {', '.join(sorted(needs - set(known)))}")
+        if needs - set(known) or any(word.arg in self.hidden(name) for word in call.keywords):
+            self.refuse(call, f"self.{name} can't be called here as it is")
             return set()
         start, end = self.plan.edits.span(call.func)
         opening = self.plan.script.text.index("(", end)
@@ -190,7 +179,7 @@ class Module(Methods):
         node, needs = self.methods[name], sorted(self.needs[name])
         given = copy.deepcopy(node.args)
         for part in ast.walk(given):
-            if isinstance(part, ast.arg) and part.arg in needs:
+            if isinstance(part, ast.arg) and part.arg in self.hidden(name):
                 part.arg += "_"
         given.args = [*map(ast.arg, needs), *given.args[bool(owner(node)) :]]
         return f"def {name}({ast.unparse(given)}):\n{margin(self.plan.body(node), 4)}"
@@ -208,11 +197,7 @@ def parameters(function: ast.FunctionDef) -> list[str]:
     return [part.arg for part in function.args.args if part.arg != owner(function)]
 
 
-def local_names(function: ast.FunctionDef) -> frozenset[str]:
-    return frozenset(parameters(function)).union(*map(bound_names, function.body))
-
-
-def inlines(function: ast.FunctionDef, found: list[ast.Return], allowed: str = "") -> bool:
-    """Whether the body of a method can stand in the loop: one return, at its end, and own names."""
-    hidden = local_names(function) & ((MAIN - {allowed}) | RESERVED.keys())
-    return found in ([], [function.body[-1]]) and not hidden
+def local_names(function: ast.FunctionDef) -> set[str]:
+    """The parameters of a method, and what it binds but imports."""
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
+    return {*parameters(function), *(n.id for n in nodes if not isinstance(n.ctx, ast.Load))}

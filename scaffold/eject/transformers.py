@@ -28,12 +28,9 @@ groups = [
     {"params": [p for name, p in named if name in decayed], "weight_decay": config.weight_decay},
     {"params": [p for name, p in named if name not in decayed], "weight_decay": 0.0},
 ]"""
-COLUMNS = '''def keep_columns(dataset, collate, model):
-    """The dataset and its collator without the columns that the model does not take."""
-    names = [*inspect.signature(model.forward).parameters, "label", "label_ids", "labels"]
-    if hasattr(dataset, "column_names"):
-        return dataset.remove_columns(sorted(set(dataset.column_names) - set(names))), collate
-    return dataset, RemoveColumnsCollator(collate, names)'''
+COLUMNS = """collate = RemoveColumnsCollator(  # without what the model does not take
+    collate, [*inspect.signature(model.forward).parameters, "label", "label_ids", "labels"]
+)"""
 USUAL = "outputs = model(**batch)\nloss = outputs.loss"
 CAUSAL = """count = (batch["labels"] != -100).sum()
 outputs = model(**batch, num_items_in_batch=count)
@@ -77,7 +74,7 @@ class Arguments(Reader):
             text = "the TrainingArguments are not written in the script, so they are not known."
             raise self.script.error(call, text)
         self.arguments = words(call, ("output_dir",))
-        self.refuse_stars(call, self.trainer)
+        self.refuse_stars(call)
         self.used |= {item for item in plan.items if getattr(node, "id", "") in item.bound}
         values = self.values = take(plan, "transformers", self.arguments)
         answers, epochs, steps = plan.answers, values["num_train_epochs"], values["max_steps"]
@@ -101,14 +98,14 @@ class Arguments(Reader):
         answers["training.checkpoint_unit"] = "steps" if unit == "steps" else "epochs"
         answers["training.checkpoint_every"] = {"no": 0, "steps": every}.get(unit, 1)
         when = values.get("evaluation_strategy", values["eval_strategy"])
-        if when == "steps" and self.plan.has_val:
+        if when == "steps" and self.plan.sets:
             every = values.get("eval_steps") or values["logging_steps"]
             answers["features.evaluation_by_steps.enabled"] = True
             answers["features.evaluation_by_steps.every"] = every
         best = str(values.get("metric_for_best_model") or "loss").removeprefix("eval_")
         greater = values.get("greater_is_better", not best.endswith("loss"))
         self.best = f"val_{best}", "max" if greater else "min"
-        if values.get("load_best_model_at_end") and self.plan.has_val:
+        if values.get("load_best_model_at_end") and self.plan.sets:
             self.watch("best_model", *self.best)
 
     def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
@@ -122,26 +119,20 @@ class Arguments(Reader):
         plan, given = self.plan, self.given
         plan.loaders_take_model = True
         sets = {"train": given["train_dataset"]}
-        if plan.has_val:
+        if plan.sets:
             sets["val"] = given["eval_dataset"]
         more = [given[name] for name in ("data_collator", "processing_class") if name in given]
         rows = [self.needs(*sets.values(), *more, without=self.model_name)]
         rows.append(f"collate = {self._collator()}")
-        keep = self.values["remove_unused_columns"]
-        if keep:
-            plan.data_functions.append(COLUMNS)
+        rows += [COLUMNS] if self.values["remove_unused_columns"] else []
         drop = ", drop_last=True" if self.values.get("dataloader_drop_last") else ""
         for name, node in sets.items():
-            found, collate = plan.text(node), "collate"
-            if keep:
-                rows.append(f"{name}_set, {name}_collate = keep_columns({found}, collate, model)")
-                found, collate = f"{name}_set", f"{name}_collate"
             size = "config.batch_size, shuffle=True"
             if name == "val":
                 size = f"batch_size={self.values['per_device_eval_batch_size']}"
             rows.append(
-                f"{name}_loader = DataLoader(\n    {found}, {size}, collate_fn={collate}, "
-                f"num_workers=config.num_workers{drop}\n)"
+                f"{name}_loader = DataLoader(\n    {plan.text(node)}, {size},\n    "
+                f"collate_fn=collate, num_workers=config.num_workers{drop}\n)"
             )
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders = self.with_model(*rows)
@@ -174,7 +165,7 @@ class Arguments(Reader):
         more = f", scheduler_specific_kwargs={more!r}" if more else ""
         made = f'get_scheduler("{kind}", optimizer, {steps}, total_steps{more})'
         self.plan.scheduler = f"return {made}"
-        self.plan.loop.after_update = "scheduler.step()"
+        self.plan.schedule = "step"
 
 
 class Run(Arguments):
@@ -192,7 +183,8 @@ class Run(Arguments):
             if self.given.get(name) is None:
                 raise self.script.error(self.trainer, f"this Trainer has no {name}.")
         self.model_name = getattr(self.given["model"], "id", "")
-        plan.has_val = plan.value(self.given.get("eval_dataset")) is not None
+        if plan.value(self.given.get("eval_dataset")) is not None:
+            plan.sets["val"] = Evaluation()
         if self.start.args or self.start.keywords:
             self.refuse(self.start, "a checkpoint of Transformers can't be resumed here")
         self._read_arguments()
@@ -206,17 +198,16 @@ class Run(Arguments):
         plan, own = self.plan, self.own_methods("compute_loss").get("compute_loss")
         made = self.script.named(plan.latest(self.given["model"]))
         is_causal = re.search(r"(CausalLM|LMHeadModel)(\.from_\w+)?$", made)
-        both = plan.loop.step = CAUSAL if is_causal else USUAL
+        both = plan.step = CAUSAL if is_causal else USUAL
         if own is not None:
             self._move_compute_loss(own)
-            plan.loop.step = "loss = compute_loss(model, batch)"
+            plan.step = "loss = compute_loss(model, batch)"
             both = "loss, outputs = compute_loss(model, batch, return_outputs=True)"
-        if plan.answers.get("training.gradient_accumulation_steps", 1) != 1:
-            reason = "each batch counts the same in a step, not each token"
-            name = "gradient_accumulation_steps"
-            self.refuse(self.arguments[name], reason, name)
-        if plan.has_val:
-            plan.evaluation = self._evaluation(both)
+        name = "gradient_accumulation_steps"
+        if plan.answers.get(f"training.{name}", 1) != 1:
+            self.refuse(self.arguments[name], "each batch counts the same, not each token", name)
+        if plan.sets:
+            plan.sets["val"] = self._evaluation(both)
 
     def _move_compute_loss(self, function: ast.FunctionDef) -> None:
         plan, own = self.plan, function.args.args[0]
@@ -226,7 +217,7 @@ class Run(Arguments):
                 raise self.script.error(node, text)
         first = plan.edits.span(own)[0]
         plan.edits.replace((first, plan.edits.span(function.args.args[1])[0]), "")
-        plan.functions.append(plan.block([function], function.lineno - 1))
+        plan.functions.append(plan.block(function))
 
     def _evaluation(self, step: str) -> Evaluation:
         plan, metrics = self.plan, self.given.get("compute_metrics")

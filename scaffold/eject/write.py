@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.eject.edits import Edits, margin
-from scaffold.eject.loop import write_train
-from scaffold.eject.plan import RESERVED, Plan
-from scaffold.eject.script import IMPORTS, bound_names, used_names
+from scaffold.eject.plan import RESERVED, Evaluation, Plan
+from scaffold.eject.script import IMPORTS, bound_names, imports_of, used_names
+from scaffold.errors import ScaffoldError
 from scaffold.render.imports import merge_imports
 from scaffold.render.places import Line
 
 OWN = ("model.py", "data.py", "train.py")  # where the user's code goes, in this order
 UNUSED = ("learning_rate", "weight_decay", "num_workers")  # settings of ours that may go
+ALONE = """if accelerator.num_processes > 1:
+    raise SystemExit("One process only: {reason}, so gradients would not be averaged.")"""
+MODULE = "module = accelerator.unwrap_model(model)"
+TEST = r'evaluate\(accelerator, model, test_loader, "test"'
 
 
 def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
@@ -22,7 +26,7 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
     files = dict(rendered)
     if plan.answers.get("training.gradient_accumulation_steps", 1) != 1:
         plan.note("accumulation: an epoch leaves out batches that do not fill its last step")
-    if plan.loop.logs or plan.has_val:
+    if plan.logs or plan.sets:
         files["meters.py"] = (Path(__file__).parent / "meters.txt").read_text(encoding="utf-8")
     rows = plan.script.headline.split("\n") if plan.script.headline else []
     head = "\n".join(row if row.startswith("#") else f"# {row}".rstrip() for row in rows)
@@ -31,7 +35,7 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
     loaders = f"def build_loaders({arguments}):\n{margin(plan.loaders, 4)}"
     texts = {
         "model.py": f'{head}\n"""The model."""\n\n\n{model}'.lstrip(),
-        "data.py": "\n\n\n".join(['"""The data."""', *plan.data_functions, loaders]),
+        "data.py": f'"""The data."""\n\n\n{loaders}',
         "train.py": write_train(plan, rendered["train.py"]),
     }
     homes: dict[str, str] = {}  # the module of each name of the script
@@ -40,7 +44,7 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
         files[name] = _with_definitions(plan, text, name.removesuffix(".py"), homes, local)
     _add_settings(plan, files)
     _watch(plan, files)
-    if not plan.has_val:
+    if "val" not in plan.sets:
         files.pop("tests/test_evaluation.py", None)
     return files
 
@@ -54,12 +58,12 @@ def _with_definitions(
     while wanted:
         name = wanted.pop()
         if name in known and name not in homes and name not in found:
-            code = plan.statement(known[name])
+            code = plan.block(known[name])
             names = bound_names(known[name]) & known.keys() - homes.keys()
             found |= dict.fromkeys({name, *names}, code)
             wanted |= used_names(code)
     homes |= dict.fromkeys(found, module)
-    places = {plan.statement(node): node.lineno for node in known.values()}
+    places = {plan.block(node): node.lineno for node in known.values()}
     own = sorted(set(found.values()), key=lambda code: places[code])
     body = ast.parse(text).body
     heads = [node for node in body if isinstance(node, IMPORTS)]
@@ -71,10 +75,7 @@ def _with_definitions(
     sources |= {
         name: f"from {home} import {name}" for name, home in homes.items() if home != module
     }
-    for node in heads:
-        for alias in node.names:
-            node.names = [alias]
-            sources[alias.asname or alias.name.partition(".")[0]] = ast.unparse(node)
+    sources |= dict(imports_of(*heads))
     unbound = used_names(code) - bound_names(code) - set(dir(builtins))
     imports = "\n".join(sources.get(name, "") for name in unbound)
     block = merge_imports([[Line(row, Path(module), 1) for row in imports.split("\n")]], local)
@@ -119,3 +120,144 @@ def _in_tests(files: dict[str, str], old: str, new: str) -> None:
     for name, text in files.items():
         if name.startswith("tests/"):
             files[name] = text.replace(old, new)
+
+
+class Places:
+    """A rendered train.py. Its statements are found by how they begin."""
+
+    def __init__(self, text: str) -> None:
+        self.edits = Edits(text)
+        functions = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+        inner = [n for part in functions if part.name == "main" for n in ast.walk(part)]
+        self.nodes = [*functions, *(n for n in inner if isinstance(n, ast.stmt))]
+
+    def find(self, pattern: str) -> ast.stmt:
+        for node in self.nodes:
+            if re.match(pattern, ast.unparse(node)):
+                return node
+        raise ScaffoldError(f"the templates have no {pattern!r} in train.py: change eject.")
+
+    def swap(self, pattern: str, *texts: str) -> None:
+        """Other lines instead of a statement, with its decorators."""
+        node = self.find(pattern)
+        start, end = self.edits.lines([node], above=False)
+        new = margin("\n\n\n".join(filter(None, texts)), node.col_offset)
+        self.edits.replace((start, end), f"{new}\n" if new else "")
+
+    def put(self, text: str, *, above: str = "", below: str = "") -> None:
+        """Lines above or below a statement."""
+        node = self.find(above or below)
+        line = node.lineno if above else (node.end_lineno or 0) + 1
+        if text:
+            self.edits.insert(self.edits.offset(line, 0), f"{margin(text, node.col_offset)}\n")
+
+
+def write_train(plan: Plan, rendered: str) -> str:
+    """Raises ScaffoldError if the templates have no such place."""
+    text = _with_sets(plan, rendered)
+    text = _change(text, r"for inputs, targets in bar", "for batch in bar")
+    text = _change(text, r"train_loss.add\(loss, len\(targets\)\)", "train_loss.add(loss, samples)")
+    if plan.scheduler:
+        text = _change(text, r'(\s+|\{)("metrics_file": )', r'\1"scheduler": scheduler,\1\2')
+    if plan.loaders_take_model:
+        text = text.replace("build_loaders(config)", "build_loaders(config, model)")
+        text = _change(text, r"( .*build_loaders.*\n)( .*build_model.*\n)", r"\2\1")
+    places = Places(text.replace("    train_loader = build", "    (train_loader,) = build"))
+    _replace_functions(plan, places)
+    rows = ["samples = find_batch_size(batch)"]
+    rows += ["batch_idx = progress.batch"] if "batch_idx" in used_names(plan.step) else []
+    if plan.alone or plan.answers.get("hardware.mixed_precision", "no") != "no":
+        rows.append(f"with accelerator.autocast():\n{margin(plan.step, 4)}")
+    else:
+        rows.append(plan.step)
+    places.swap("loss = compute_loss", "\n".join(rows))
+    if plan.schedule == "step":
+        places.put("scheduler.step()", above="progress.step [+]= 1")
+    if plan.logs:
+        places.put("values |= meters.read()", below="values = {")
+    _fill_main(plan, places)
+    return places.edits.apply()
+
+
+def _change(text: str, pattern: str, new: str) -> str:
+    text, count = re.subn(pattern, new, text)
+    if not count:
+        raise ScaffoldError(f"the templates have no {pattern!r} in train.py: change eject.")
+    return text
+
+
+def _with_sets(plan: Plan, text: str) -> str:
+    """The rendered text without the evaluations that the script does not do."""
+    if "test" in plan.sets:
+        text = _change(text, TEST, 'evaluate_test(accelerator, model, test_loader, "test"')
+    elif plan.sets:
+        text = _change(text, TEST, 'evaluate(accelerator, model, val_loader, "val"')
+    else:
+        text = _change(text, r"\n    metrics = evaluate\(.*(\n    .*\bmetrics\b.*)*", "")
+    if "val" not in plan.sets:
+        text = _change(text, r"\n *metrics \|= evaluate\(.*", "")
+    if len(plan.sets) < 2:
+        text = _change(text, r"\n    if not len\(val_loader\).*\n.*", "")
+    for name in {"val", "test"} - plan.sets.keys():
+        text = _change(text, f", {name}_loader", "")
+    return text
+
+
+def _replace_functions(plan: Plan, places: Places) -> None:
+    head = "def build_optimizer(model: nn.Module, config: Config) -> Optimizer:\n"
+    functions = [head + margin(plan.optimizer, 4)]
+    if plan.scheduler:
+        head = "def build_scheduler(optimizer: Optimizer, model: nn.Module, total_steps: int, "
+        functions.append(f"{head}config: Config):\n{margin(plan.scheduler, 4)}")
+    places.swap("def build_optimizer", *functions, *plan.functions)
+    places.swap("def compute_loss")
+    places.swap("@torch.no_grad", *(_evaluate(*row) for row in plan.sets.items()))
+
+
+def _evaluate(name: str, found: Evaluation) -> str:
+    """The function that evaluates one set."""
+    function, stage = ("evaluate", "validation") if name == "val" else ("evaluate_test", "test")
+    used = used_names(found.start, found.step, found.end)
+    target, batches = "batch", "islice(loader, limit or None)"
+    if "batch_idx" in used:
+        target, batches = "batch_idx, batch", f"enumerate({batches})"
+    rows = [
+        f'"""The means of what {stage} logs, over all samples, on any number of processes."""',
+        "model.eval()",
+        MODULE if "module" in used else "",
+        "meters = Meters(accelerator)",
+        found.start,
+        f"for {target} in {batches}:",
+        "    samples = find_batch_size(batch)" if "samples" in used else "",
+        margin(found.step, 4),
+        found.end,
+        "model.train()",
+        "return meters.end()",
+    ]
+    head = f"@torch.no_grad()\ndef {function}(accelerator, model, loader, name, limit=0) -> dict:\n"
+    return head + margin("\n".join(filter(None, rows)), 4)
+
+
+def _fill_main(plan: Plan, places: Places) -> None:
+    count = "batches_per_epoch, total_steps"
+    places.put("\n".join(plan.start), above="accelerator = Accelerator")
+    if plan.alone:
+        places.put(ALONE.format(reason=plan.alone), below="accelerator = Accelerator")
+    inner = "model"
+    if "module" in used_names(plan.step, plan.epoch_end) or "model" in used_names(plan.scheduler):
+        inner = "module"
+        places.put(MODULE, above=count)
+    if plan.scheduler:
+        call = f"scheduler = build_scheduler(optimizer.optimizer, {inner}, total_steps, config)"
+        places.put(call, below=count)
+    if plan.logs:
+        places.put("meters = Meters(accelerator)", below=count)
+    places.put("\n".join(plan.comments), above="for epoch in range")
+    ends = "metrics |= meters.end()" if plan.logs else ""
+    if "meters" not in plan.epoch_end:  # else what it logs is of this epoch, too
+        places.put(ends, below="metrics = {'train_loss'")
+        ends = ""
+    schedule = "scheduler.step()" if plan.schedule == "epoch" else ""
+    rows = "\n".join(filter(None, [plan.epoch_end, ends, schedule]))
+    places.put(rows, above=r"done = epoch \+")
+    places.put("\n".join(plan.end), above="model, optimizer = accelerator.free_memory")

@@ -104,6 +104,10 @@ def test_update_and_add_work_from_then_on(cli: Cli, tmp_path: Path) -> None:
 NOT_CARRIED = {  # what changes a run, and must be said
     "an argument": ("max_epochs=4", "max_epochs=4, overfit_batches=2"),
     "an unknown argument": ("max_epochs=4", "max_epochs=4, new_thing=2"),
+    "an evaluation that is not of each epoch": (
+        "max_epochs=4",
+        "max_epochs=4, check_val_every_n_epoch=2",
+    ),
     "a callback": (
         "max_epochs=4",
         "max_epochs=4, callbacks=[L.pytorch.callbacks.WeightAveraging()]",
@@ -111,6 +115,10 @@ NOT_CARRIED = {  # what changes a run, and must be said
     "a hook": (
         "def configure_optimizers",
         "def on_after_backward(self):\n        pass\n\n    def configure_optimizers",
+    ),
+    "a metric with its name by keyword": (
+        'self.log("train_loss", loss, prog_bar=True)',
+        'self.log(name="train_loss", value=loss)',
     ),
     "the logger": (
         'self.log("train_loss"',
@@ -161,7 +169,7 @@ REFUSED = {  # old text, new text, what stands in the line that stops it, what i
         "trainer = L.Trainer(max_epochs=4, accumulate_grad_batches=2, gradient_clip_val=0.5)",
         "trainer = L.pytorch.cli.LightningCLI(Net)",
         "LightningCLI",
-        "LightningCLI is not read: write the call of Trainer",
+        "what trains with LightningCLI is not found: write Trainer(...) and its fit(...)",
     ),
     "a schedule by a metric": (
         "lr_scheduler.StepLR(optimizer, 1, gamma=0.5)",
@@ -174,6 +182,12 @@ REFUSED = {  # old text, new text, what stands in the line that stops it, what i
         '"lr_scheduler": {"scheduler": scheduler, "frequency": 2}}',
         '"frequency"',
         "when this schedule steps is not known",
+    ),
+    "a step with two returns": (
+        "return loss",
+        "if x.mean() > 0:\n            return loss\n        return 2 * loss",
+        "return loss",
+        "training_step returns in several places, or imports: write one return",
     ),
     "two optimizers": (
         'return {"optimizer": optimizer, "lr_scheduler": scheduler}',
@@ -592,8 +606,8 @@ if __name__ == "__main__":
 def test_names_of_the_script_hide_none_of_the_project(cli: Cli, tmp_path: Path) -> None:
     project, _ = eject(cli, tmp_path, NAMES)
     train, model = ((project / f"{name}.py").read_text() for name in ("train", "model"))
-    assert "time = model(start)" in train and "model_ = module.model" in train
-    assert "script_log(1)" in train and "script_describe(start)" in train
+    assert "time_ = model(start_)" in train and "model_ = module.model" in train
+    assert "script_log(1)" in train and "script_describe(start_)" in train
     assert "self.model = script_build_model(8)" in model and "script_evaluate(self.model" in model
     assert model.count("def build_model(") == 1 and train.count("def evaluate(") == 1
 
@@ -708,6 +722,32 @@ def test_arguments_of_a_command_line_become_settings(cli: Cli, tmp_path: Path) -
     model = (project / "model.py").read_text()
     assert "Net(width=config.width" in model and "main(" not in model and "seed" not in model
     assert "width: int = 5" in (project / "config.py").read_text()
+
+
+def test_a_value_that_an_if_binds_again_is_not_known(cli: Cli, tmp_path: Path) -> None:
+    lines = "epochs = 4\n    if torch.cuda.is_available():\n        epochs = 8\n    trainer ="
+    text = change("max_epochs=4", "max_epochs=epochs", change("trainer =", lines))
+    project, output = eject(cli, tmp_path, text, code=1)
+    assert "its value is not known here: set training.epochs" in output
+    assert "#   max_epochs=epochs" in (project / "train.py").read_text()
+
+
+def test_a_collator_of_the_script_keeps_its_lines(cli: Cli, tmp_path: Path) -> None:
+    """Under another name than the one that build_loaders binds."""
+    own = "def collate(rows):\n    return rows  # mine\n\n\ntrainer = Trainer("
+    text = change("trainer = Trainer(", own, TRANSFORMERS)
+    text = change("train_dataset=data", "train_dataset=data, data_collator=collate", text)
+    project, _ = eject(cli, tmp_path, text)
+    data = (project / "data.py").read_text()
+    assert "def script_collate(rows):\n    return rows  # mine" in data
+    assert "collate = script_collate\n" in data
+
+
+def test_a_metric_may_count_its_samples_itself(cli: Cli, tmp_path: Path) -> None:
+    text = change("prog_bar=True", "prog_bar=True, batch_size=len(y)")
+    project, _ = eject(cli, tmp_path, text)
+    train = (project / "train.py").read_text()
+    assert 'meters.log("train_loss", loss, len(y))' in train
 
 
 def test_early_stopping_of_pytorch_accelerated(cli: Cli, tmp_path: Path) -> None:
