@@ -91,7 +91,7 @@ def pytest_configure(config: pytest.Config) -> None:
 # the checksum of its name can be divided by this number; the sweep has the others. Those that are
 # marked `every_run` take no turns.
 IN_TURNS = {
-    "test_accelerate_config.py": 10,
+    "test_accelerate_config.py": 20,
     "test_advice.py": 2,
     "test_ask.py": 8,
     "test_catalog.py": 2,
@@ -121,7 +121,7 @@ IN_TURNS = {
     "test_predict.py": 4,
     "test_resume.py": 6,
     "test_scenarios.py": 4,
-    "test_search.py": 8,
+    "test_search.py": 16,
     "test_segmentation.py": 2,
     "test_settings.py": 6,
     "test_sharding.py": 2,

@@ -234,6 +234,12 @@ def _read(
     for row in sorted(data.keys() & known & {*_TUPLES}):
         if not isinstance(data[row], list):
             raise TemplateError(manifest, line_of(manifest, f"{row} ="), f"{row!r} is a list")
+    for row in sorted(data.keys() & known & {*_TUPLES_BY_NAME}):
+        if not isinstance(data[row], dict) or not all(
+            isinstance(v, list) for v in data[row].values()
+        ):
+            line = line_of(manifest, f"{row} =")
+            raise TemplateError(manifest, line, f"{row!r} is a table of lists")
     read_options = _Options(manifest, kind, tuple(tasks), usual or {})
     given |= {field: _value(field, data[field], read_options) for field in known & data.keys()}
     return kind(**given)

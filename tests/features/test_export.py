@@ -187,7 +187,7 @@ import sys, torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 model = AutoModelForCausalLM.from_pretrained(".")
 tokens = AutoTokenizer.from_pretrained(".")("import torch", return_tensors="pt")
-texts = model.generate(**tokens, max_new_tokens=3, do_sample=False)
+texts = model.generate(**tokens, min_new_tokens=3, max_new_tokens=3, do_sample=False)
 print(texts.shape[1] - tokens.input_ids.shape[1])
 """
 

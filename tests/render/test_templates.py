@@ -264,6 +264,10 @@ FEATURES: dict[str, tuple[dict[str, str], str, int, str]] = {
         {"feature.toml": MANIFEST + 'requires = "clipping"\n'},
         *("feature.toml", 4, "'requires' is a list"),
     ),
+    "list instead of a table": (
+        {"feature.toml": MANIFEST + 'excludes = ["training.optimizer"]\n'},
+        *("feature.toml", 4, "'excludes' is a table of lists"),
+    ),
     "default that a setting can't have": (
         {"feature.toml": MANIFEST + 'defaults.training.epochs = "ten"\n'},
         *("feature.toml", 4, "defaults: training.epochs: 'ten' is not allowed: use a whole number"),

@@ -72,7 +72,7 @@ def said(folder: Path, script: str, *calls: Sequence[str]) -> list[str]:
 
 def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     """Run code that has the modules of a project, offline and with a cache of its own."""
-    script = f"import json, data, model, train\nconfig = train.Config()\n{code}"
+    script = f"import json, pathlib, data, model, train\nconfig = train.Config()\n{code}"
     return run_python(folder, ["-c", script], HF_HOME=str(folder / "hf"))
 
 

@@ -398,7 +398,7 @@ def test_gradients_of_pairs_are_those_of_one_process(
 
 
 PAIR_SCORES = """
-import json, sys, torch, train, pathlib
+import json, sys, torch, train
 from accelerate import Accelerator
 from contrast import ROUNDING
 from torch import nn

@@ -131,7 +131,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
 # --- metrics ------------------------------------------------------------------------------------
 
 COUNT = """
-import json, math, sys, torch, train, pathlib
+import json, math, sys, torch, train
 from accelerate import Accelerator
 from data import Block, mask_and_pad, mask_tokens
 from functools import partial

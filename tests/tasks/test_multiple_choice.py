@@ -179,7 +179,7 @@ def test_choices_alone_do_not_solve_the_generated_data(tmp_path: Path) -> None:
 # --- metrics ------------------------------------------------------------------------------------
 
 COUNT = """
-import json, sys, torch, train, pathlib
+import json, sys, torch, train
 from accelerate import Accelerator
 from data import Sample, collate
 from sklearn.metrics import accuracy_score, log_loss

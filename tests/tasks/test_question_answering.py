@@ -231,7 +231,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
 # --- metrics ------------------------------------------------------------------------------------
 
 SCORES = """
-import json, sys, torch, train, pathlib
+import json, sys, torch, train
 from accelerate import Accelerator
 from collections import defaultdict
 from data import Question, collate, make_windows

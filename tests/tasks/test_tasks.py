@@ -64,7 +64,9 @@ LONGEST = (
     "multiple_choice",
     "forecasting",
 )
-LONGEST_PROOFS = (  # in the sweep
+LONGEST_PROOFS = (  # in the sweep, with those that are nearly another one's
+    "own",
+    "tabular_classification",
     "gan",
     "autoencoder",
     "sft",
@@ -90,6 +92,8 @@ LONGEST_PROOFS = (  # in the sweep
 LONG_RUNS = {
     *((task, count) for task in (*LONGEST, "gan", "autoencoder") for count in (1, 2)),
     *((task, 1) for task in CATALOG.tasks),
+    ("own", 2),
+    ("tabular_classification", 2),
 }
 BRIEF = {"epochs": 2, "limit_batches": 4, "batch_size": 8}  # settings of a run
 Proven = Callable[[str, int], None]

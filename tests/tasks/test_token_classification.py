@@ -210,7 +210,7 @@ def test_a_list_of_names_does_not_solve_the_generated_data(tmp_path: Path) -> No
 # --- metrics ------------------------------------------------------------------------------------
 
 COUNT = """
-import json, sys, torch, train, pathlib
+import json, sys, torch, train
 from accelerate import Accelerator
 from data import collate
 from metrics import IGNORED

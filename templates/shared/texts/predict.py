@@ -24,8 +24,10 @@ def read_inputs(config: Config, names: list[str]) -> list[str]:
             elif name.endswith(".txt"):
                 texts += split_lines(Path(name).read_text(encoding="utf-8"))
             #: slot files
+            #: region other_files
             elif isfile(name):
                 raise SystemExit(f"{name} is not read: name a .txt file with a text in each line.")
+            #: end other_files
             else:
                 texts.append(name)
         except (OSError, ValueError) as error:

@@ -62,7 +62,7 @@ def test_folders_become_datasets(tmp_path):
     write_sounds(tmp_path, {"dog": 50, "cat": 50})
     assert class_names(config) == ["cat", "dog"]
     parts = build_datasets(config)
-    assert [len(part) for part in parts] == [81, 10, 9], "a tenth for each split"
+    assert [len(part) for part in parts] == [80, 10, 10], "a tenth for each split"
     inputs, length, label = parts[2][0]
     assert 0 < length <= len(inputs) and label in (0, 1)
 
@@ -74,11 +74,11 @@ def test_folders_of_parts(tmp_path):
 
 
 def test_tables_become_datasets(tmp_path):
-    write_sounds(tmp_path, {"a": 3})
+    write_sounds(tmp_path, {"a": 4})
     rows = ["a/0.wav,x,", "a/1.wav,y,val", "a/2.wav,x,test"]
     path = tmp_path / "clips.csv"
-    path.write_text("\n".join(["file,label,split", *rows, "a/1.wav,y,train"]))
-    assert read(path) == [[("0.wav", "x"), ("1.wav", "y")], [("1.wav", "y")], [("2.wav", "x")]]
+    path.write_text("\n".join(["file,label,split", *rows, "a/3.wav,y,train"]))
+    assert read(path) == [[("3.wav", "y"), ("0.wav", "x")], [("1.wav", "y")], [("2.wav", "x")]]
 
 
 def test_wrong_data_are_named(tmp_path):
@@ -100,9 +100,9 @@ def test_wrong_data_are_named(tmp_path):
         "one": "one has one class, a",
         "other": "val/b/0.wav has a class without training data",
         "wrong": "wrong/a/3.wav can't be read",
-        "label.csv": "label.csv, line 1 has no label",
-        "part.csv": "part.csv, line 2: split is train, val, test, not 'valid'",
-        "missing.csv": "missing.csv, line 3: .*few/a/9.wav can't be read",
+        "label.csv": "label.csv, the first line has no label",
+        "part.csv": "part.csv, row 1: split is train, val, test, not 'valid'",
+        "missing.csv": "missing.csv, row 2: .*few/a/9.wav can't be read",
     }
     for name, message in said.items():
         with pytest.raises(SystemExit, match=message):

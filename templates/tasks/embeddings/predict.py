@@ -1,4 +1,4 @@
-from os.path import isdir
+from os.path import isdir, isfile
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +82,10 @@ for texts in DataLoader(share, 4 * config.batch_size, collate_fn=list):
 #: slot files with image_texts
 elif isdir(name):
     texts += sorted(str(path) for path in Path(name).rglob("*") if is_image(str(path)))
+
+#: replace other_files with image_texts
+elif isfile(name) and not is_image(name):
+    raise SystemExit(f"{name} is not read: name an image, or a .txt file with a text in each line.")
 
 #: slot functions with image_texts
 def is_image(name: str) -> bool:

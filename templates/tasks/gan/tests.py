@@ -40,15 +40,14 @@ assert shown.width > 2 * shown.height, "three images next to each other"
 #: slot tests
 def test_each_model_learns_from_its_own_loss(tmp_path, monkeypatch):
     """The first step, and the same by hand: no loss changes the other model."""
-    start, images = first_step(tmp_path / "start", monkeypatch, learning_rate=0.0)
-    end, _ = first_step(tmp_path / "end", monkeypatch, learning_rate=0.1)
-    rate = end[0][1].param_groups[0]["lr"]
-    generator, discriminator = (model.requires_grad_(True) for model, _ in start)
+    start, images, _ = first_step(tmp_path / "start", monkeypatch, learning_rate=1e-12)
+    end, _, rate = first_step(tmp_path / "end", monkeypatch, learning_rate=0.1)
+    generator, discriminator = (model.requires_grad_(True) for model in start)
     fakes = generator(torch.zeros(len(images), generator.latent))
     loss = compute_discriminator_loss(discriminator, images, fakes.detach())
     take_step(discriminator, loss, rate)
     take_step(generator, compute_generator_loss(discriminator, fakes), rate)
-    for (model, _), (trained, _) in zip(start, end, strict=True):
+    for model, trained in zip(start, end, strict=True):
         for key, expected in trained.state_dict().items():
             message = f"{type(model).__name__}, {key}: each model learns only from its own loss"
             torch.testing.assert_close(
@@ -56,13 +55,15 @@ def test_each_model_learns_from_its_own_loss(tmp_path, monkeypatch):
             )
 
 
-def first_step(folder: Path, monkeypatch, learning_rate: float) -> tuple[list, torch.Tensor]:
-    """Train one step. Returns both models, each with its optimizer, and the images."""
-    built, seen = [], []
+def first_step(folder: Path, monkeypatch, learning_rate: float) -> tuple[list, torch.Tensor, float]:
+    """Train one step. Returns both models, the images, and the rate of the step."""
+    models, seen, rates = [], [], []
 
     def build_and_note(model, config):
-        built.append((model, build_sgd(model, config)))
-        return built[-1][1]
+        optimizer = build_sgd(model, config)
+        optimizer.register_step_pre_hook(lambda *_: rates.append(optimizer.param_groups[0]["lr"]))
+        models.append(model)
+        return optimizer
 
     def compute_and_note(discriminator, images, fakes):
         seen.append(images)
@@ -73,7 +74,7 @@ def first_step(folder: Path, monkeypatch, learning_rate: float) -> tuple[list, t
         patch.setattr(train, "build_optimizer", build_and_note)
         patch.setattr(train, "compute_discriminator_loss", compute_and_note)
         run(folder, max_steps=1, learning_rate=learning_rate)
-    return built, seen[0]
+    return models, seen[0], rates[0]
 
 
 def take_step(model: nn.Module, loss: torch.Tensor, rate: float) -> None:
@@ -111,7 +112,7 @@ def test_both_models_fit_the_size(size):
 def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The generator before training, and one step of size 1 away, without and with a limit."""
     changes = {
-        "start": {"learning_rate": 0.0},
+        "start": {"learning_rate": 1e-12},
         "free": {"learning_rate": 1.0},
         "clipped": {"learning_rate": 1.0, **limit},
     }

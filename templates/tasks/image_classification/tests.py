@@ -92,7 +92,7 @@ def test_folders_become_datasets(tmp_path):
     colors = {"blue": [0.0, 0.0, 1.0], "red": [1.0, 0.0, 0.0]}
     paint(tmp_path, colors, 50)
     assert class_names(config) == ["blue", "red"]
-    assert [len(part) for part in build_datasets(config)] == [81, 10, 9], "a tenth for each split"
+    assert [len(part) for part in build_datasets(config)] == [80, 10, 10], "a tenth for each split"
     for image, label in build_datasets(config)[2]:
         colour = 255 * torch.eye(3, dtype=torch.uint8)[[2, 0][label]]
         expected = colour.reshape(3, 1, 1).expand(3, 16, 16)

@@ -102,7 +102,7 @@ def test_inputs_are_a_text_and_its_choices_or_files(tmp_path):
     with pytest.raises(SystemExit, match="The input: it needs two choices or more"):
         predict.read_inputs(config, ["a", "b"])
     path.write_text("\nno object")
-    with pytest.raises(SystemExit, match="two.jsonl, line 2 is not a JSON object"):
+    with pytest.raises(SystemExit, match="two.jsonl, line 2 is not JSON"):
         predict.read_inputs(config, [str(path)])
 
 

@@ -137,7 +137,8 @@ def change(image: Tensor, generator: torch.Generator) -> Tensor:
     return changed
 
 #: slot set_epoch with augmentation
-self.images.set_epoch(epoch)  # the augmentation changes, too
+if hasattr(self.images, "set_epoch"):  # the augmentation changes, too
+    self.images.set_epoch(epoch)
 
 #: replace known when probe=classes with augmentation
 known, _ = split_known(train_set.data, config)  # as they are

@@ -158,10 +158,11 @@ def test_tables_become_datasets(tmp_path):
 
 def test_sounds_may_be_in_a_folder_clips(tmp_path):
     """Common Voice names its sounds without this folder."""
-    sound = write_sound(tmp_path / "clips/1.wav")
-    (tmp_path / "train.csv").write_text("file,text\n" + 20 * "1.wav,ab\n")
+    sounds = {write_sound(tmp_path / f"clips/{number}.wav") for number in range(20)}
+    rows = "".join(f"{number}.wav,ab\n" for number in range(20))
+    (tmp_path / "train.csv").write_text(f"file,text\n{rows}")
     parts = load_rows(choose(tmp_path / "train.csv"))
-    assert {row.sound for part in parts for row in part} == {sound}
+    assert {row.sound for part in parts for row in part} == sounds
 
 
 def test_long_sounds_are_left_out_of_the_training_data(tmp_path):

@@ -59,7 +59,7 @@ def read_folder(folder, config) -> Images:
     try:
         transform = partial(to_square, size=config.image_size)
         data = Images(folder, transform, is_valid_file=is_shown)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ValueError) as error:
         raise SystemExit(f"{folder} needs a folder of images for each class: {error}") from error
     if data.classes != (classes := class_names(config)):
         raise SystemExit(f"{folder} has the classes {data.classes}, the training data {classes}.")
