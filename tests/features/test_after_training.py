@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.manifests import load_catalog
+from scaffold.render.pages import write_page
 from support.command_line import run_cli
 from support.files import write_files
 from support.inputs import (
     prepare_inputs,
 )
-from support.paths import TEMPLATES
 from support.rendering import render
 from support.training import count_passed, run_python, run_tests
 
@@ -28,7 +28,7 @@ SHORT = ["--epochs", "1", "--max-steps", "4"]
 
 
 def commands_of(task: str) -> list[str]:
-    page = (TEMPLATES / "tasks" / task / "README.md").read_text(encoding="utf-8")
+    page = write_page(load_catalog(), load_catalog().tasks[task])
     [block] = re.findall("```sh\n(scaffold new .*?)```", page, re.DOTALL)
     return [line.partition("   #")[0] for line in block.splitlines()]
 
