@@ -23,6 +23,6 @@ def find(source: Source) -> Found:
             for call in step.updates or [n for n in below if is_update(source, n)]:
                 owner = [*call.args, getattr(call.func, "value", call)][0]
                 updates.setdefault(ast.unparse(owner), call)
-        clears = {ast.unparse(call.func)[:-10] for call in source.calls("zero_grad")}
+        clears = {ast.unparse(getattr(c.func, "value", c)) for c in source.calls("zero_grad")}
         if clears <= updates.keys():
             yield from (call for name, call in updates.items() if name not in clears)
