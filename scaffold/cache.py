@@ -24,6 +24,19 @@ def remember(key: str, make: Callable[[], str]) -> str:
     return text
 
 
+def signature(folder: str | Path) -> str:
+    """A text that differs after a change of any file below a folder."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_dir():
+                found += [] if entry.name == "__pycache__" else [signature(entry.path)]
+            else:
+                about = entry.stat()
+                found.append(f"{entry.path} {about.st_mtime_ns} {about.st_size}")
+    return "\n".join(found)
+
+
 def _folder() -> Path:
     if folder := os.environ.get(FOLDER):
         return Path(folder)

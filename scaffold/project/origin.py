@@ -14,6 +14,7 @@ from packaging.version import InvalidVersion, Version
 
 from scaffold import __version__
 from scaffold.answers.manifests import template_root
+from scaffold.cache import remember, signature
 from scaffold.errors import ScaffoldError
 
 PACKAGE = "torch-scaffold"
@@ -39,7 +40,8 @@ def read_origin(table: Mapping[str, object]) -> Origin:
 def find_origin() -> Origin:
     """The templates of this scaffold."""
     root = template_root()
-    return Origin(digest_of(root), _commit_date(root.parent))
+    key = f"digest {__version__} {signature(root)}"
+    return Origin(remember(key, lambda: digest_of(root)), _commit_date(root.parent))
 
 
 def digest_of(root: Path) -> str:

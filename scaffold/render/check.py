@@ -4,7 +4,6 @@ A condition that means nothing, a place that no template has, a file that no pro
 that nothing uses, a file that a task must bring: each is an error with file and line.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -12,13 +11,14 @@ from pathlib import Path
 from scaffold import __version__
 from scaffold.answers.catalog import Catalog, Component, Task, line_of
 from scaffold.answers.manifests import TASK_EXTRAS, TASK_VALUES
+from scaffold.cache import signature
 from scaffold.errors import TemplateError
 from scaffold.render.conditions import fault
 from scaffold.render.duties import Templates, can_be, check_duties, check_files
 from scaffold.render.format import Remember
 from scaffold.render.imports import bound_names, used_imports
 from scaffold.render.library import Library, find_definitions
-from scaffold.render.places import find_names, places_in, read_directive
+from scaffold.render.places import find_names, parse, places_in, read_directive
 from scaffold.render.templates import Template, read_templates
 
 _checked: dict[int, Catalog] = {}
@@ -36,7 +36,7 @@ def check_once(catalog: Catalog, remember: Remember) -> None:
         check_templates(catalog)
         return "good"
 
-    remember(f"templates {__version__} {_signature(catalog.root)}", check)
+    remember(f"templates {__version__} {signature(catalog.root)}", check)
     take_as_checked(catalog)
 
 
@@ -45,23 +45,12 @@ def take_as_checked(catalog: Catalog) -> None:
     _checked[id(catalog)] = catalog
 
 
-def _signature(folder: str | Path) -> str:
-    """What is another one after a change of any template."""
-    found = []
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.is_dir():
-                found.append(_signature(entry.path))
-            elif entry.name.endswith((".py", ".toml", ".yaml", ".sh", ".sbatch")):
-                about = entry.stat()
-                found.append(f"{entry.path} {about.st_mtime_ns} {about.st_size}")
-    return "\n".join(found)
-
-
 def check_templates(catalog: Catalog) -> None:
     """Raises TemplateError for the first fault."""
     found = read_all(catalog)
     library = Library(catalog.root / "lib")
+    for shelf in library.shelves:
+        parse(shelf.lines)
     for target, rows in found.items():
         wholes = [template for _, template in rows if template.whole is not None]
         if not wholes and target not in library.targets:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from scaffold.answers.catalog import Catalog, Component, Option, Value, line_of
 from scaffold.answers.resolve import LOOP, applies
@@ -50,7 +49,7 @@ def config_fields(
 def _fragment(component: Component, slot: str, lines: list[Line], *imports: str) -> Fragment:
     origin = Line(f"#: slot {slot}", component.manifest, 1)
     part = Part(Directive(origin, 0, "slot", slot), tuple(lines))
-    return Fragment(tuple(replace(origin, text=text) for text in imports), (part,))
+    return Fragment(tuple(origin._replace(text=text) for text in imports), (part,))
 
 
 def _line(component: Component, option: Option, text: str) -> Line:

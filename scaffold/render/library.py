@@ -52,9 +52,7 @@ class Shelf:
     path: Path
     target: str  # the file of the project
     slot: str
-    docstring: tuple[Line, ...]
-    imports: tuple[Line, ...]
-    names: dict[str, tuple[Line, ...]]
+    lines: tuple[Line, ...]
 
     @property
     def module(self) -> str:
@@ -64,7 +62,37 @@ class Shelf:
     @cached_property
     def places(self) -> frozenset[tuple[str, str]]:
         """The slots and regions in its definitions."""
-        return frozenset(place for rows in self.names.values() for place in places_in(rows))
+        return places_in(self.lines)
+
+    @cached_property
+    def _body(self) -> list[ast.stmt]:
+        return parse(self.lines).body
+
+    @property
+    def docstring(self) -> tuple[Line, ...]:
+        first = self._body[0]
+        return self._lines_of(first) if isinstance(first, ast.Expr) else ()
+
+    @cached_property
+    def imports(self) -> tuple[Line, ...]:
+        found = (node for node in self._body if isinstance(node, ast.Import | ast.ImportFrom))
+        return tuple(line for node in found for line in self._lines_of(node))
+
+    @cached_property
+    def names(self) -> dict[str, tuple[Line, ...]]:
+        """The lines that define each name."""
+        return {name: self._lines_of(node) for node in self._body for name in _bound(node)}
+
+    def _lines_of(self, node: ast.stmt) -> tuple[Line, ...]:
+        """A statement, with the comments above it and the ends of regions below it."""
+        start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))]) - 1
+        end = node.end_lineno or 0
+        if any(_bound(node)):
+            while start and self.lines[start - 1].text.startswith("# "):
+                start -= 1
+            while end < len(self.lines) and self.lines[end].text.lstrip().startswith("#: end "):
+                end += 1
+        return self.lines[start:end]
 
     def define(self, name: str, place: Line) -> Definition:
         """Raises TemplateError, at the line that names it, if there is no such definition."""
@@ -83,30 +111,12 @@ class Shelf:
 
 @lru_cache(maxsize=64)
 def read_shelf(path: Path) -> Shelf:
-    """Raises TemplateError for a file that is not as described above."""
+    """Raises TemplateError for a file that does not say where it goes."""
     lines = read_lines(path)
     words = lines[0].text.split() if lines else []
     if words[:2] != ["#:", "into"] or len(words) != 5 or words[3] != "at":
         raise TemplateError(path, 1, "the first line must be '#: into FILE at SLOT'")
-    body = parse(lines).body
-    docstring: tuple[Line, ...] = ()
-    if isinstance(body[0], ast.Expr):
-        docstring = tuple(lines[body[0].lineno - 1 : body[0].end_lineno])
-    imports: list[Line] = []
-    names: dict[str, tuple[Line, ...]] = {}
-    for node in body:
-        start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))]) - 1
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            imports += lines[start : node.end_lineno]
-            continue
-        while start and lines[start - 1].text.startswith("# "):
-            start -= 1
-        end = node.end_lineno or 0
-        while end < len(lines) and lines[end].text.lstrip().startswith("#: end "):
-            end += 1
-        for name in _bound(node):
-            names[name] = tuple(lines[start:end])
-    return Shelf(path, words[2], words[4], docstring, tuple(imports), names)
+    return Shelf(path, words[2], words[4], tuple(lines))
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:
@@ -125,23 +135,23 @@ class Library:
     folder: Path
 
     @cached_property
-    def _shelves(self) -> list[Shelf]:
+    def shelves(self) -> list[Shelf]:
         return [read_shelf(path) for path in sorted(self.folder.glob("*.py"))]
 
     @property
     def targets(self) -> list[str]:
         """The files of projects that it writes to."""
-        return [shelf.target for shelf in self._shelves]
+        return [shelf.target for shelf in self.shelves]
 
     def places(self, target: str) -> frozenset[tuple[str, str]]:
         """The slots and regions in its definitions for a file of the project."""
         return frozenset(
-            place for one in self._shelves if one.target == target for place in one.places
+            place for one in self.shelves if one.target == target for place in one.places
         )
 
     def begin(self, target: str) -> tuple[Line, ...]:
         """A file of the project that no template writes: the docstring, and the slots."""
-        shelves = [shelf for shelf in self._shelves if shelf.target == target]
+        shelves = [shelf for shelf in self.shelves if shelf.target == target]
         first = shelves[0]
         slots = dict.fromkeys(shelf.slot for shelf in shelves)
         rows = [Line(row, first.path, 1) for slot in slots for row in ("", "", f"#: slot {slot}")]

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from scaffold.answers.catalog import Catalog, Component, Feature, Task, Value, line_of
@@ -104,7 +104,7 @@ def _marked(lines: Sequence[Line]) -> Iterator[Line]:
         if inside or re.match(r"\s*{[%#]", line.text):
             yield line
         else:
-            yield replace(line, text=f"{_MARK}{number}{_MARK}{line.text}")
+            yield line._replace(text=f"{_MARK}{number}{_MARK}{line.text}")
         for sign in re.findall(r"{[{%#]|[}%#]}", line.text):
             inside = sign[0] == "{"
 

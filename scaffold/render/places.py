@@ -24,9 +24,10 @@ import io
 import re
 import tokenize
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from scaffold.errors import TemplateError
 
@@ -39,8 +40,9 @@ _TOKENS = re.compile(
 _DIRECTIVE = re.compile(r"(?P<indent>\s*)(?P<dots>\.\.\.\s+)?#: (?P<words>.*\S)\s*")
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
+    """A line of a template."""
+
     text: str
     path: Path
     number: int
@@ -48,6 +50,12 @@ class Line:
 
     def error(self, message: str) -> TemplateError:
         return TemplateError(self.path, self.number, message)
+
+    def when(self, condition: tuple[str, ...]) -> "Line":
+        """The line, under one more condition."""
+        if not condition:
+            return self
+        return Line(self.text, self.path, self.number, (*self.condition, *condition))
 
 
 @dataclass(frozen=True)
@@ -112,9 +120,7 @@ def read_parts(lines: Sequence[Line]) -> tuple[tuple[Line, ...], tuple[Part, ...
         if directive and directive.word in ("slot", "replace", "wrap") and not directive.indent:
             parts.append((directive, []))
         elif parts:
-            condition = parts[-1][0].condition
-            whole = (*line.condition, *condition)
-            parts[-1][1].append(replace(line, condition=whole) if condition else line)
+            parts[-1][1].append(line.when(parts[-1][0].condition))
         else:
             imports.append(line)
     statements = parse(imports).body
@@ -348,7 +354,8 @@ def _indent(lines: Sequence[Line], by: int) -> list[Line]:
         text = " " * by + line.text if by > 0 else line.text[-by:]
         if by < 0 and line.text[:-by].strip():
             raise line.error("a region's lines must not be indented less than its first")
-        moved.append(replace(line, text=text if line.text.strip() else ""))
+        text = text if line.text.strip() else ""
+        moved.append(Line(text, line.path, line.number, line.condition))
     return moved
 
 

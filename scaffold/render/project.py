@@ -45,7 +45,7 @@ def render_project(
     if remember is not make_anew:  # the check takes long: once for the same templates
         check_once(catalog, remember)
     sources, context = compose_project(catalog, answers)
-    files = {name: fill(lines, context) for name, lines in sources.items()}
+    files = {name: fill(lines, context, remember) for name, lines in sources.items()}
     finished = {
         name: finish(name, text, sources[name], remember)
         for name, text in files.items()
@@ -69,7 +69,7 @@ def compose_project(
     return sources, context
 
 
-def fill(lines: Sequence[Line], context: Mapping[str, Any]) -> str:
+def fill(lines: Sequence[Line], context: Mapping[str, Any], remember: Remember = make_anew) -> str:
     """The text of the lines with the values of the answers in it."""
     import jinja2
 
@@ -79,7 +79,7 @@ def fill(lines: Sequence[Line], context: Mapping[str, Any]) -> str:
         places = [place for place, line in enumerate(lines) if "{{" in line.text]
     asked = [lines[place] for place in places]
     try:
-        filled = read_template(_join(asked)).render(context) if asked else ""
+        filled = read_template(_join(asked), remember).render(context) if asked else ""
     except jinja2.TemplateSyntaxError as error:
         raise asked[error.lineno - 1].error(error.message or "is not valid Jinja") from None
     except jinja2.UndefinedError as error:

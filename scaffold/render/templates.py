@@ -133,7 +133,7 @@ def read_template(path: Path) -> tuple[tuple[str, Template], ...]:
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         directive = cast(Directive, read_directive(lines[start]))
         words = (*head.condition, *directive.condition)
-        under = [replace(line, condition=words) for line in lines[start + 1 : end]]
+        under = [line.when(words) for line in lines[start + 1 : end]]
         below = _read(path, under)
         words = (*words, *below.condition)
         template = replace(below, condition=words, number=lines[start].number)
@@ -159,7 +159,7 @@ def _read(path: Path, lines: Sequence[Line]) -> Template:
             return Template(path, tuple(lines), (), (), ())
         return Template(path, None, (), *read_parts(lines))
     words = first.condition
-    under = [replace(line, condition=(*line.condition, *words)) for line in lines[1:]]
+    under = [line.when(words) for line in lines[1:]]
     if first.word == "when":
         return Template(path, None, words, *read_parts(under))
     end = max((n for n, line in enumerate(under) if line.text == "#: end file"), default=len(under))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
+from scaffold import __version__
 from scaffold.answers.catalog import HUB, Catalog, Choice, Component, Feature, Task, Value
 from scaffold.answers.resolve import (
     LOOP,
@@ -17,6 +18,7 @@ from scaffold.answers.resolve import (
     traits,
 )
 from scaffold.answers.settings import toml_literal
+from scaffold.render.format import Remember
 from scaffold.render.launch import launch
 
 if TYPE_CHECKING:
@@ -144,6 +146,7 @@ def build_environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
+        optimized=False,  # a value that is known is not filtered in advance: its code is cached
     )
     for name, write in (("python", python_literal), ("yaml", yaml_literal), ("toml", toml_literal)):
         environment.filters[name] = _refuse_undefined(write)
@@ -153,9 +156,19 @@ def build_environment() -> "Environment":
 
 
 @lru_cache(maxsize=512)
-def read_template(text: str) -> "Template":
-    """The template of a text. Raises jinja2.TemplateSyntaxError."""
-    return build_environment().from_string(text)
+def read_template(text: str, remember: Remember) -> "Template":
+    """The template of a text. Raises jinja2.TemplateSyntaxError.
+
+    `remember` may cache the Python that Jinja makes of it.
+    """
+    import jinja2
+    from jinja2.bccache import bc_version
+
+    environment = build_environment()
+    key = f"{__version__} jinja {bc_version}\n{text}"
+    code = remember(key, lambda: environment.compile(text, raw=True))
+    compiled = compile(code, "<template>", "exec")
+    return jinja2.Template.from_code(environment, compiled, environment.make_globals(None))
 
 
 def _refuse_undefined(write: Callable[[Any], str]) -> Callable[[Any], str]:

@@ -12,7 +12,7 @@ import sys
 import tokenize
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -361,7 +361,7 @@ def sources(found: Found, name: str) -> list[str]:
         for part in source.parts:
             directive = part.directive
             place = f"#: {directive.word} {directive.name}"
-            lines += [replace(directive.line, text=place), *part.lines]
+            lines += [directive.line._replace(text=place), *part.lines]
         texts.append("".join(f"{line.text}\n" for line in lines))
     return texts
 
