@@ -5,6 +5,7 @@ address that `scaffold web` prints, and requests with another Host or Origin are
 """
 
 import hmac
+import importlib
 import json
 import secrets
 import signal
@@ -231,11 +232,17 @@ def make_page(catalog: Catalog, folder: Path | None, remember: Remember) -> Page
     return ExistingProject(catalog, remember, folder)
 
 
+def _prepare(server: Server) -> None:
+    """Have the first page ready before a browser is, and what formats code that is new."""
+    server.call("render", {})
+    for name in ("black", "pyflakes.checker"):
+        importlib.import_module(name)
+
+
 def serve(folder: Path | None, app: Any, *, port: int = 0, open_browser: bool = True) -> None:
     """Serve the page until Ctrl-C. Raises ScaffoldError for a folder that is not a project."""
     with Server(folder, app, port) as server:
-        # the first page is ready before a browser is
-        threading.Thread(target=server.call, args=("render", {}), daemon=True).start()
+        threading.Thread(target=_prepare, args=(server,), daemon=True).start()
         print(f"{server.address}\nPress Ctrl-C to end it.", flush=True)
         if open_browser:
             webbrowser.open(server.address)

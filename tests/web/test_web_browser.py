@@ -116,6 +116,7 @@ class Times:
     questions: list[float] = field(default_factory=list)
 
     def take(self, page: Any, feature: str) -> None:
+        page.locator(f'[data-key="features.{feature}.enabled"] input').first.wait_for()
         files, questions = page.evaluate(TAKE_TIMES, feature)
         self.files.append(files / 1000)
         self.questions.append(questions / 1000)
