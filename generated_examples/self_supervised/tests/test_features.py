@@ -99,8 +99,8 @@ def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torc
     """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
     changes = {
         "start": {"learning_rate": 1e-12},
-        "free": {"learning_rate": 1.0},
-        "clipped": {"learning_rate": 1.0, **limit},
+        "free": {"learning_rate": 10.0},  # of which build_sgd takes a tenth
+        "clipped": {"learning_rate": 10.0, **limit},
     }
     weights = []
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
