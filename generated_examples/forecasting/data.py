@@ -168,6 +168,8 @@ def read_csv(path: str) -> tuple[list[str], list[list[str]]]:
                     raise SystemExit(
                         f"{path}, row {len(rows)} names the columns again: leave it out."
                     )
+    except UnicodeDecodeError as error:
+        raise SystemExit(f"{path} is not text in UTF-8: save it as CSV in UTF-8.") from error
     except (OSError, ValueError, csv.Error) as error:
         raise SystemExit(f"{path} can't be read as CSV: {error}") from error
     return names, rows

@@ -47,7 +47,9 @@ def read_table(path: str) -> Iterator[tuple[str, dict]]:
                 yield f"{path}, line {rows.line_num}", row
     except csv.Error as error:
         raise SystemExit(f"{path}, line {rows.reader.line_num} is not a table: {error}") from error
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+    except UnicodeDecodeError as error:
+        raise SystemExit(f"{path} is not text in UTF-8: save it as CSV in UTF-8.") from error
+    except (OSError, EOFError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
 
 

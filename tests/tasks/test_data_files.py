@@ -132,6 +132,23 @@ def test_a_code_stays_a_code_in_a_file_that_happens_to_have_only_numbers(project
     assert line.startswith("new.csv, row 1: department is '1', which no training row has, as in 1")
 
 
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [
+        ("tabular_classification", TABLES),
+        ("forecasting", {"dataset": "file"}),
+        ("text_classification", {"dataset": "csv"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_workbook_and_another_encoding_are_refused_with_what_to_do(project, task, options):
+    made = project(task, **options)
+    path = Path(made.config().path)
+    for content in (b"PK\x03\x04\x14\x00\x06\x00\x08\xff", "größe,ziel\n1,2\n".encode("latin-1")):
+        path.write_bytes(content)
+        assert made.refusal() == f"{path} is not text in UTF-8: save it as CSV in UTF-8."
+
+
 def test_an_empty_cell_does_not_change_the_others(project):
     made = project("tabular_classification", **TABLES)
     rows = [
