@@ -110,6 +110,9 @@ def main(arguments: list[str]) -> None:
     }[given.kind]
     print(f"\nTry it: scaffold new trial --yes {setting}, then train it in trial/.")
     print("Then write the lists and the examples again: tests/pages.py, tests/examples.py.")
+    if given.kind == "task":
+        print("Add its record to tests/tasks/test_contract.py, as that of `own`, and what the")
+        print("`command` of task.toml reads to prepare_inputs in tests/support/inputs.py.")
     if given.kind != "dataset":
         page = f"templates/{given.kind}s/{given.name}/README.md"
         print(f"Say in {page} what it does, when to use it, and what it costs.")

@@ -329,7 +329,8 @@ class _Options:
             row.setdefault("default", "")
         for needed in ("default", "comment"):
             if needed not in row:
-                raise fault(f"the field {needed!r} is missing")
+                common = f"; tasks/options.toml has only {', '.join(self.usual)}"
+                raise fault(f"the field {needed!r} is missing{common if self.usual else ''}")
         for key, values in row.get("when", {}).items():
             if not isinstance(values, list) and [*values] != ["above"]:
                 raise fault(f"when {key}: use a list of values, or a table with above")

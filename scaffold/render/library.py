@@ -212,7 +212,9 @@ def _fragment(shelf: Shelf, names: set[str]) -> Fragment:
     """These definitions, in the order of the library."""
     parts, used = [], set[str]()
     seen: set[tuple[Line, ...]] = set()
-    place = Directive(Line(f"#: slot {shelf.slot}", shelf.path, 1), 0, "slot", shelf.slot)
+    place = Directive(
+        Line(f"#: into {shelf.target} at {shelf.slot}", shelf.path, 1), 0, "slot", shelf.slot
+    )
     for name, lines in shelf.names.items():
         if name in names and lines not in seen:
             seen.add(lines)  # a statement may bind several names

@@ -299,8 +299,10 @@ def _check_all_met(target: _Target) -> None:
         if (word, name) not in target.met:
             kind = "slot" if word == "slot" else "region"
             known = sorted({other for met, other in target.met if met == word})
+            into = re.match("#: into (.*) at ", part.directive.line.text)  # from the library
+            where = f" in {into[1]}" if into else ""
             raise part.directive.line.error(
-                f"there is no {kind} {name!r}; there are: {', '.join(known) or 'none'}"
+                f"there is no {kind} {name!r}{where}; there are: {', '.join(known) or 'none'}"
             )
 
 

@@ -21,8 +21,8 @@ from support.inputs import (
     make_table,
     paint,
     paint_digits,
+    prepare_inputs,
     write_conversations,
-    write_histories,
     write_lines,
     write_measurements,
     write_numbers,
@@ -385,16 +385,7 @@ def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
     readme = (folder / "README.md").read_text()
     (command,) = re.findall("^python (predict.py .*?)   #", readme, re.MULTILINE)
     (code,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
-    paint_digits(folder / "folder", 2)
-    shutil.copy(folder / "folder/0/0.png", folder / "image.png")
-    if task.startswith("tabular"):
-        names = {"tabular_classification": "breast_cancer", "tabular_regression": "diabetes"}
-        write_measurements(names[task])(folder)
-    write_numbers(folder)
-    write_histories(folder)
-    write_lines(folder)
-    write_sound(folder / "sound.wav")
-    write_sound(folder / "sounds/low.wav")
+    prepare_inputs(task, folder)
     command, _, output = command.partition(" > ")
     result = start(folder, shlex.split(command), 1)
     assert result.returncode == 0, result.stderr

@@ -375,6 +375,29 @@ def test_a_faulty_task_is_named(templates: Path, case: str) -> None:
     assert_fault(templates, f"tasks/own/{where}", line_of(folder / where, text), message)
 
 
+def test_an_option_that_is_not_usual_is_told_which_are(templates: Path) -> None:
+    """[options.NAME] alone is enough only for those of tasks/options.toml."""
+    manifest = templates / "tasks/own/task.toml"
+    manifest.write_text(manifest.read_text() + "\n[options.path]\n")
+    line = line_of(manifest, "[options.path]")
+    message = "option 'path': the field 'default' is missing; tasks/options.toml has only dataset, "
+    assert_fault(templates, "tasks/own/task.toml", line, message)
+
+
+def test_a_module_without_the_slot_of_the_library_is_named(templates: Path) -> None:
+    model = templates / "tasks/own/model.py"
+    edit(
+        model,
+        "from torch import nn\n",
+        "from torch import nn\n\nfrom lib.standardize import Standardize\n",
+    )
+    edit(model, "nn.Sequential(", "nn.Sequential(Standardize(torch.rand(9, 4)), ")
+    catalog = load_catalog(templates)
+    answers = resolve(catalog, {"project.name": "example", "project.task": "own"})
+    with pytest.raises(TemplateError, match=r"there is no slot 'standardize' in model\.py; "):
+        render_project(catalog, answers)
+
+
 def test_a_choice_that_lacks_a_value_is_named(templates: Path) -> None:
     """With the manifest, beside the line that asks for the value."""
     manifest = templates / "tasks/image_classification/task.toml"
