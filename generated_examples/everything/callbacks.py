@@ -226,7 +226,8 @@ def stop_on_nan(loss: float, step: int) -> None:
 class StopOnSpike:
     """Ends the run if the loss is far above the running average of earlier losses.
 
-    The loss is the same on all processes, so all end together. Chowdhery et al. 2022,
+    An average of 0 or less is no measure: then nothing ends. The loss is the same on all
+    processes, so all end together. Chowdhery et al. 2022,
     https://arxiv.org/abs/2204.02311, section 5.1, describe what to do then.
     """
 
@@ -235,7 +236,7 @@ class StopOnSpike:
         self.average, self.reads = 0.0, 0
 
     def check(self, loss: float, step: int) -> None:
-        if self.reads >= self.min_reads and loss > self.factor * self.average:
+        if self.reads >= self.min_reads and loss > self.factor * self.average > 0:
             raise SystemExit(
                 f"The loss is {loss:.4g} at step {step}, and was {self.average:.4g} on average: "
                 "resume an earlier checkpoint with a lower learning rate, or check the data."

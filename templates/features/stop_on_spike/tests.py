@@ -23,6 +23,9 @@ def test_a_spike_is_far_above_the_running_average():
     for loss in 30 * [5.0] + [15.0]:
         stop_on_spike.check(loss, 1)
     assert stop_on_spike.average == pytest.approx(0.9 * 5.0 + 0.1 * 15.0, abs=0.05)
+    stop_on_spike = StopOnSpike(factor=3.0)
+    for loss in 30 * [-0.9, -0.8]:  # as of a Poisson loss
+        stop_on_spike.check(loss, 1)
 
 
 def test_a_spike_stops_all_processes(tmp_path):
