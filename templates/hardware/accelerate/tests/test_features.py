@@ -1,6 +1,8 @@
+import pytest
+
 import train
 from config import parse_config
-from helpers import enough_data, run
+from helpers import SETTINGS, enough_data, run
 
 #: slot tests when launcher=pytorchjob|sagemaker|slurm|trainjob
 def test_resume_auto_starts_and_continues(tmp_path, capsys):
@@ -8,7 +10,10 @@ def test_resume_auto_starts_and_continues(tmp_path, capsys):
     flags = ["--output-dir", str(tmp_path), "--resume", "auto"]
     assert not parse_config("", flags).resume
     run(tmp_path, epochs=1)
-    config = parse_config("", [*flags, "--epochs", "2"])
+    with pytest.raises(SystemExit, match="holds a trial run"):  # which no job should continue
+        parse_config("", flags)
+    trial = ["--limit-batches", str(SETTINGS["limit_batches"])]
+    config = parse_config("", [*flags, *trial, "--epochs", "2"])
     with enough_data():
         train.main(config)
     assert "resumed" in capsys.readouterr().out
