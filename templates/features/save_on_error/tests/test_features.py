@@ -19,11 +19,12 @@ RARELY = {"checkpoint_unit": "epochs", "checkpoint_every": 9}
 @pytest.mark.parametrize(
     ("owner", "method", "calls", "error"),
     [
-        (RunningLoss, "add", 9, InterruptedError),
-        (RunningLoss, "add", 3, KeyboardInterrupt),
-        (train, "evaluate", 1, InterruptedError),
+        pytest.param(RunningLoss, "add", 9, InterruptedError, id="in a batch"),
+        pytest.param(RunningLoss, "add", 3, KeyboardInterrupt, id="Ctrl-C"),
+        #: region after_evaluation without evaluation_by_steps
+        pytest.param(train, "evaluate", {{ 1 + features.first_evaluation.enabled * (1 + features.evaluation_sets.enabled) }}, InterruptedError, id="after an evaluation"),
+        #: end after_evaluation
     ],
-    ids=["in a batch", "Ctrl-C", "after an evaluation"],
 )
 def test_an_error_loses_nothing(tmp_path, monkeypatch, capsys, owner, method, calls, error):
     """A run that is resumed from what was saved ends like one without the error."""
