@@ -51,6 +51,8 @@ def read_plan(path: Path) -> Plan:
     script = Script(path.resolve())
     for reader in READERS:
         for trainer in script.calls_of(reader.TRAINER)[:1]:
+            # what is bound again after the training was another one before
+            script.define(*(part for part in script.tree.body if part.lineno < trainer.lineno))
             plan = Plan(script, reader.FRAMEWORK, items_before(script, trainer))
             take_settings(plan)
             reader.Run(plan, trainer).read()

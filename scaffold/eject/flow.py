@@ -58,7 +58,7 @@ def items_before(script: Script, node: ast.AST) -> list[Item]:
     """The statements of the function of a node, after those that lead to its call."""
     home = script.source.home(node)
     if isinstance(home, ast.Module):
-        return [item_of(part) for part in _module_statements(home)]
+        return module_items(home)
     if not isinstance(home, ast.FunctionDef) or isinstance(
         script.source.parents[id(home)], ast.ClassDef
     ):
@@ -74,12 +74,12 @@ def items_before(script: Script, node: ast.AST) -> list[Item]:
     return found + [item_of(part) for part in body]
 
 
-def _module_statements(tree: ast.Module) -> Iterator[ast.stmt]:
+def module_items(tree: ast.Module) -> list[Item]:
+    rows = []
     for part in tree.body:
         is_main = ast.unparse(part).startswith("if __name__ ==")
-        for row in part.body if isinstance(part, ast.If) and is_main else [part]:
-            if not isinstance(row, (*DEFINITIONS, *IMPORTS)) and not is_text(row):
-                yield row
+        rows += part.body if isinstance(part, ast.If) and is_main else [part]
+    return [item_of(r) for r in rows if not (isinstance(r, (*DEFINITIONS, *IMPORTS)) or is_text(r))]
 
 
 def _parameters(function: ast.FunctionDef, call: ast.Call | None) -> Iterator[Item]:

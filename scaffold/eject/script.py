@@ -31,7 +31,10 @@ class Script:
             self.imports[name] = f"{before}\n{statement}" if before else statement
         # what the module binds, by name, without imports: definitions, constants, blocks
         self.definitions: dict[str, ast.stmt] = {}
-        for part in self.tree.body:
+        self.define(*self.tree.body)
+
+    def define(self, *parts: ast.stmt) -> None:
+        for part in parts:
             if not isinstance(part, IMPORTS):
                 self.definitions |= dict.fromkeys(bound_names(part), part)
 

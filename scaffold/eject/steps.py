@@ -30,8 +30,8 @@ OTHERS = """
 REFUSED = frozenset(OTHERS.split())  # what else self has from Lightning
 # names of main that code of a module can't bind
 NAMES = """
-    accelerator config model module optimizer scheduler progress epoch bar batches remaining done
-    meters metrics samples start start_step values checkpoints states settings save_every
+    accelerator config model module modes optimizer scheduler progress epoch bar batches remaining
+    done meters metrics samples start start_step values checkpoints states settings save_every
     train_loader val_loader test_loader total_steps batches_per_epoch metrics_file train_loss
     grad_norm best_model early_stopping line seconds
 """
