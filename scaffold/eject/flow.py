@@ -1,7 +1,7 @@
 """The statements that lead to a Trainer, in order, and those of them that a value needs."""
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from scaffold.eject.script import DEFINITIONS, IMPORTS, Script, bound_names, is_text, used_names
@@ -99,15 +99,15 @@ def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
     return dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
 
 
-def needed(items: Sequence[Item], wanted: Collection[str]) -> list[Item]:
-    """The items that bind or change what these names need, in order."""
+def needed(items: list[Item], wanted: Collection[str], gone: Collection[str] = ()) -> list[Item]:
+    """The items that bind or change what these names need, in order; but not for those gone."""
     names, found, before = set(wanted), set[Item](), -1
     while len(found) != before:
         before = len(found)
         for item in reversed(items):
             if item not in found and item.touched & names:
                 found.add(item)
-                names |= item.used
+                names |= item.used.difference(gone)
     return [item for item in items if item in found]
 
 

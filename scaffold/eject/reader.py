@@ -85,7 +85,7 @@ class Statements:
             and item not in self.plan.dropped
             and without not in item.bound
         ]
-        found = needed(items, used_names(*nodes) - gone)
+        found = needed(items, used_names(*nodes) - gone, gone)
         self.used |= set(found)
         return self.plan.lines(found)
 

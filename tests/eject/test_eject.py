@@ -804,3 +804,16 @@ def test_columns_of_an_adapted_model_are_kept(cli: Cli, tmp_path: Path) -> None:
     text = text.replace("import Auto", "import get_peft_model, Auto")
     project, _ = eject(cli, tmp_path, text)
     assert "model.get_base_model().forward" in (project / "data.py").read_text()
+
+
+def test_the_model_is_changed_once(cli: Cli, tmp_path: Path) -> None:
+    """Not in build_optimizer again, which would make its weights anew."""
+    text = SCRIPTS["pytorch-accelerated"]
+    [made] = re.findall(r"(?m)^model = .*\n", text)
+    project, _ = eject(
+        cli, tmp_path, change(made, f"{made}model.head = torch.nn.Linear(1, 1)\n", text)
+    )
+    assert "model.head = torch" in (project / "model.py").read_text()
+    assert (
+        "model.head" not in (project / "train.py").read_text() + (project / "data.py").read_text()
+    )
