@@ -34,9 +34,8 @@ class Script:
         self.define(*self.tree.body)
 
     def define(self, *parts: ast.stmt) -> None:
-        for part in parts:
-            if not isinstance(part, IMPORTS):
-                self.definitions |= dict.fromkeys(bound_names(part), part)
+        for part in [part for part in parts if not isinstance(part, IMPORTS)]:
+            self.definitions |= dict.fromkeys(bound_names(part), part)
 
     def _read(self, path: Path, seen: set[Path]) -> None:
         source = _read_source(path)

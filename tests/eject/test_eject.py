@@ -817,3 +817,13 @@ def test_the_model_is_changed_once(cli: Cli, tmp_path: Path) -> None:
     assert (
         "model.head" not in (project / "train.py").read_text() + (project / "data.py").read_text()
     )
+
+
+def test_a_method_that_moves_hides_no_function_of_the_project(cli: Cli, tmp_path: Path) -> None:
+    text = change("self.errors(batch)", "self.evaluate(batch)", BUSY)
+    text = change(
+        "def errors(self, batch):", 'def evaluate(self, batch):\n        self.log("one", 1.0)', text
+    )
+    train = (eject(cli, tmp_path, text)[0] / "train.py").read_text()
+    assert train.count("def evaluate(") == 1
+    assert "loss = script_evaluate(" in train and "def script_evaluate(" in train
