@@ -36,10 +36,6 @@ class Run(Reader):
 
     start_word = "train"
     no_effect: ClassVar = {"evaluate": "", "save_checkpoint": SAVED}
-    orders: ClassVar = {
-        "SaveBestModelCallback": ("save_path", "watch_metric"),
-        "EarlyStoppingCallback": ("early_stopping_patience", "early_stopping_threshold"),
-    }
 
     def read(self) -> None:
         plan = self.plan
@@ -66,14 +62,6 @@ class Run(Reader):
         self.finish()
 
     def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
-        watched = values.get("watch_metric", "eval_loss_epoch") == "eval_loss_epoch"
-        watched = watched and not values.get("greater_is_better")
-        if name == "SaveBestModelCallback" and watched:
-            return self.watch("best_model", "val_loss", "min")
-        if name == "EarlyStoppingCallback" and watched:
-            wait = values.get("early_stopping_patience", 1)
-            least = float(values.get("early_stopping_threshold", 0.01))
-            return self.watch("early_stopping", "val_loss", "min", patience=wait, min_delta=least)
         if name in NAN:
             self.plan.answers["features.stop_on_nan.enabled"] = True
         return name in NAN
@@ -97,9 +85,7 @@ class Run(Reader):
             if "collate_fn" in given:
                 parts.append(f"collate_fn={plan.text(given['collate_fn'])}")
             extra = given.get(f"{'train' if name == 'train' else 'eval'}_dataloader_kwargs")
-            text = plan.text(extra) if extra is not None and plan.value(extra) is not None else ""
-            parts += [] if "num_workers" in text else ["num_workers=config.num_workers"]
-            parts += [f"**{text}"] if text else []
+            parts += [f"**{plan.text(extra)}" if extra else "num_workers=config.num_workers"]
             rows.append(f"{name}_loader = DataLoader({', '.join(parts)})")
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders_take_model = self.model_name in used_names(*rows)

@@ -51,6 +51,7 @@ def read_plan(path: Path) -> Plan:
     script = Script(path.resolve())
     for reader in READERS:
         for trainer in script.calls_of(reader.TRAINER)[:1]:
+            script.define(*(p for p in script.tree.body if p.lineno < trainer.lineno))  # not later
             plan = Plan(script, reader.FRAMEWORK, items_before(script, trainer))
             take_settings(plan)
             reader.Run(plan, trainer).read()

@@ -47,12 +47,6 @@ class Edits:
     def insert(self, place: int, new: str) -> None:
         self._changes[place, place] = self._changes.get((place, place), "") + new
 
-    def add_argument(self, call: ast.Call, text: str) -> None:
-        """Add one more argument, behind those of the call and those that were added before."""
-        given = [self.span(node)[1] for node in (*call.args, *call.keywords)]
-        place = max(given, default=self.span(call)[1] - 1)
-        self.insert(place, f", {text}" if given or (place, place) in self._changes else text)
-
     def apply(self, where: ast.AST | Span | None = None) -> str:
         """The text, or a part of it, with all changes."""
         start, end = 0, len(self.text)

@@ -1,7 +1,7 @@
 """The statements that lead to a Trainer, in order, and those of them that a value needs."""
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from scaffold.eject.script import DEFINITIONS, IMPORTS, Script, bound_names, is_text, used_names
@@ -58,7 +58,7 @@ def items_before(script: Script, node: ast.AST) -> list[Item]:
     """The statements of the function of a node, after those that lead to its call."""
     home = script.source.home(node)
     if isinstance(home, ast.Module):
-        return [item_of(part) for part in _module_statements(home)]
+        return module_items(home)
     if not isinstance(home, ast.FunctionDef) or isinstance(
         script.source.parents[id(home)], ast.ClassDef
     ):
@@ -74,12 +74,12 @@ def items_before(script: Script, node: ast.AST) -> list[Item]:
     return found + [item_of(part) for part in body]
 
 
-def _module_statements(tree: ast.Module) -> Iterator[ast.stmt]:
+def module_items(tree: ast.Module) -> list[Item]:
+    rows = []
     for part in tree.body:
         is_main = ast.unparse(part).startswith("if __name__ ==")
-        for row in part.body if isinstance(part, ast.If) and is_main else [part]:
-            if not isinstance(row, (*DEFINITIONS, *IMPORTS)) and not is_text(row):
-                yield row
+        rows += part.body if isinstance(part, ast.If) and is_main else [part]
+    return [item_of(r) for r in rows if not (isinstance(r, (*DEFINITIONS, *IMPORTS)) or is_text(r))]
 
 
 def _parameters(function: ast.FunctionDef, call: ast.Call | None) -> Iterator[Item]:
@@ -99,15 +99,15 @@ def defaults_of(function: ast.FunctionDef) -> dict[str, ast.expr]:
     return dict(zip(reversed(names), reversed(function.args.defaults), strict=False))
 
 
-def needed(items: Sequence[Item], wanted: Collection[str]) -> list[Item]:
-    """The items that bind or change what these names need, in order."""
+def needed(items: list[Item], wanted: Collection[str], gone: Collection[str] = ()) -> list[Item]:
+    """The items that bind or change what these names need, in order; but not for those gone."""
     names, found, before = set(wanted), set[Item](), -1
     while len(found) != before:
         before = len(found)
         for item in reversed(items):
             if item not in found and item.touched & names:
                 found.add(item)
-                names |= item.used
+                names |= item.used.difference(gone)
     return [item for item in items if item in found]
 
 

@@ -19,10 +19,11 @@ TRAINER = r"(pytorch_lightning|lightning)\b.*\.(Trainer|LightningCLI)"
 BATCH = ("batch", "batch_idx")
 CALLED = re.compile(  # other methods that Lightning calls
     r"on_\w+|configure_\w+|optimizer_\w+|lr_scheduler_step|backward|\w+_epoch_end|\w+_step_end"
-    r"|transfer_batch_to_device"
+    r"|transfer_batch_to_device|setup|prepare_data"
 )
+PLAIN = ("object", "torch.nn.Module", "abc.ABC")
 INSIDE = {"trainer", "logger", "log", "log_dict", "current_epoch", "global_step"}
-EVAL_MODE = "Lightning leaves a part in evaluation mode (no dropout); model.train() does not"
+MODES = r"\.eval\(\)|\.train\(False\)|from_pretrained"  # Lightning leaves what is not training
 FIT = ("model", "train_dataloaders", "val_dataloaders", "datamodule")
 MODULES = r".*DataModule"
 LOADERS = ("train_dataloader", "val_dataloader", "test_dataloader")
@@ -43,7 +44,7 @@ class Parts(Reader):
             raise self.script.error(function, text)
         self.items = [item_of(node) for node in function.body[:-1]]
         optimizer, schedule = self._optimizer_and_schedule(returns[0])
-        self.settle(plan.latest(optimizer, self.items), OPTIMIZER, plan.latest(self.given["model"]))
+        self.settle(plan.latest(optimizer, self.items), OPTIMIZER)
         self.module.move("configure_optimizers", OPTIMIZING, subject="model")
         own = needed(self.items, used_names(optimizer))
         later = self._read_schedule(schedule, getattr(optimizer, "id", "")) if schedule else []
@@ -110,15 +111,15 @@ class Parts(Reader):
             raise self.script.error(self.start, "fit has no training data.")
 
     def _loaders_of(self, node: ast.expr, own: ast.ClassDef | None) -> None:
-        plan, made = self.plan, self.plan.latest(node)
+        plan = self.plan
         names = set(self.script.methods(own)) if own else {"prepare_data", "setup", *LOADERS}
         if own is None:
             plan.note(f"{self.script.code(node)}: its package is still needed for the data")
         for part in self.script.bases(own):
-            strip(plan, part, "LightningDataModule", "", set(), set())
+            strip(plan, part, "LightningDataModule", "", set(), {"prepare_data", "setup"})
         for call in ast.walk(self.script.methods(own).get("train_dataloader", ast.Pass())):
             if last(call) == "DataLoader":
-                self.settle(call, LOADER, made)
+                self.settle(call, LOADER)
         rows, text = self.needs(node), plan.text(node)
         if isinstance(node, ast.Name):
             self.result |= {node.id}  # only this one is set up, not that of what follows
@@ -276,33 +277,22 @@ class Run(Steps):
             if name not in self.module.methods:
                 raise self.script.error(own, f"it has no {name}.")
         self._take_arguments()
-        self._look_for_evaluation_mode()
+        self.plan.keeps_modes = bool(re.search(MODES, self.script.text))
         self.read_optimizer()
         self.read_data()
         self._move_steps()
         self._change_module()
         self.finish()
 
-    def _look_for_evaluation_mode(self) -> None:
-        """Parts in evaluation mode: Lightning leaves them in it, and our loop does not."""
-        own = self.module.methods
-        nodes = [own.get(name, ast.Pass()) for name in ("__init__", "configure_model")]
-        for part in [*nodes, *(item.node for item in self.plan.items)]:
-            for node in ast.walk(part):
-                attr = getattr(getattr(node, "func", None), "attr", "")
-                makes = attr == "from_pretrained" and "Token" not in ast.unparse(node)
-                if makes or (attr == "eval" and not words(node)):
-                    self.refuse(node, EVAL_MODE)
-
     def _change_module(self) -> None:
         """A LightningModule becomes an nn.Module: what the loop does is gone from it."""
         plan, module, names = self.plan, self.module, set(self.module.methods)
         moved = {"training_step", "validation_step", "test_step", *module.needs}
         used = {node.attr for name in names for node in module.attributes(module.methods[name])}
-        idle = {name for name in names - moved - used if CALLED.fullmatch(name)}
+        used |= set(re.findall(r"\bmodel\.(\w+)\(", plan.loaders))
         for node in self.script.bases(module.node):
-            strip(plan, node, "LightningModule", "nn.Module", moved, idle)
-        for name in names - moved - idle:
+            strip(plan, node, "LightningModule", "nn.Module", moved, used)
+        for name in {n for n in names - moved if n in used or not CALLED.fullmatch(n)}:
             for attribute in module.attributes(module.methods[name]):
                 if attribute.attr == "device":
                     new = f"next({ast.unparse(attribute.value)}.parameters()).device"
@@ -312,9 +302,9 @@ class Run(Steps):
 
 
 def strip(
-    plan: Plan, node: ast.ClassDef, base: str, new: str, moved: set[str], idle: set[str]
+    plan: Plan, node: ast.ClassDef, base: str, new: str, moved: set[str], called: set[str]
 ) -> None:
-    """A class without its framework. The methods that moved go; a TODO says which are idle."""
+    """A class without its framework. The methods that moved go; a TODO says which nothing calls."""
     edits = plan.edits
     own = {part.name: part for part in node.body if isinstance(part, ast.FunctionDef)}
     for parent in node.bases:
@@ -324,13 +314,15 @@ def strip(
                 text = plan.script.text
                 start, end = text.rindex("(", 0, start), text.index(")", end) + 1
             edits.replace((start, end), new or ("object" if len(node.bases) > 1 else ""))
+        elif plan.script.own_class(parent) is None and plan.script.named(parent) not in PLAIN:
+            plan.comments.append(plan.todo(parent, "what this class does in training is not known"))
     is_empty = all(getattr(part, "name", "") in moved for part in node.body)
     for name, part in own.items():
         start, end = edits.lines([part], above=False)
         gap = " " * part.col_offset
         if name in moved:
             edits.replace((start, end), f"{gap}pass\n" if is_empty else "")
-        elif name in idle:
+        elif CALLED.fullmatch(name) and name not in called:
             line = plan.script.rows[part.lineno - 1].strip()
             todo = plan.todo(part, "nothing calls this here", line).split("\n")[0]
             edits.insert(start, f"{gap}{todo}\n")

@@ -9,7 +9,7 @@ from scaffold.answers.catalog import Value
 from scaffold.check.source import last
 from scaffold.eject.edits import Edits, margin
 from scaffold.eject.flow import Item, value_of
-from scaffold.eject.script import DEFINITIONS, Script, imports_of
+from scaffold.eject.script import DEFINITIONS, Script, imports_of, used_names
 
 TODO = "# TODO:"
 OWN = """
@@ -64,6 +64,9 @@ class Plan:
     script: Script
     framework: str
     items: list[Item]
+    constants: list[Item] = field(
+        default_factory=list
+    )  # statements of the module, before it trains
     edits: Edits = field(init=False)
     dropped: set[Item] = field(default_factory=set)
     answers: dict[str, Value] = field(default_factory=dict)
@@ -81,6 +84,7 @@ class Plan:
     epoch_end: str = ""  # after the evaluation
     schedule: str = ""  # what it goes by, if there is one: epoch or step
     logs: bool = False  # whether the step logs values
+    keeps_modes: bool = False  # of parts that train or not, as Lightning does
     alone: str = ""  # why it can't run on several processes
     start: list[str] = field(default_factory=list)  # lines for the beginning of main
     comments: list[str] = field(default_factory=list)  # above the first epoch
@@ -146,6 +150,18 @@ class Plan:
     def lines(self, items: Sequence[Item]) -> str:
         """The text of statements, each with the comments above it."""
         return "\n".join(item.text or self.block(item.node) for item in items)
+
+    def definitions_of(self, *texts: str) -> dict[str, list[ast.stmt]]:
+        """What texts need of the script's module, by name: a definition, or all that changes it."""
+        known, found = self.script.definitions, dict[str, list[ast.stmt]]()
+        wanted = set(used_names(*texts))
+        while wanted := {name for name in wanted if name in known and name not in found}:
+            for name in wanted:
+                rows = [item.node for item in self.constants if name in item.touched]
+                found[name] = [known[name]] if isinstance(known[name], DEFINITIONS) else rows
+            codes = [self.block(node) for name in wanted for node in found[name]]
+            wanted = set(used_names(*codes))
+        return found
 
     def latest(self, node: ast.expr, items: Sequence[Item] | None = None) -> ast.expr:
         """An expression, or what its name was last bound to alone."""

@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 from scaffold.check.source import last
 from scaffold.eject.arguments import table
 from scaffold.eject.edits import margin
-from scaffold.eject.flow import Item, defaults_of, needed, root, words
+from scaffold.eject.flow import HARMLESS, Item, module_items, needed, root, words
 from scaffold.eject.plan import UNKNOWN, Plan
 from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
 
-BLOCKS = (ast.If, ast.For, ast.With, ast.Try, ast.While)
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
 SEEDS = ("seed_everything", "set_seed")
 LEFT_OUT = ("cli_lightning_logo", "notebook_login", "login")
@@ -32,11 +31,14 @@ class Statements:
         statement = self.script.statement(trainer)
         is_bound = isinstance(statement, (ast.Assign, ast.AnnAssign))
         self.names = bound_names(statement) if is_bound else frozenset()
-        calls = {item: getattr(item.node, "value", None) for item in plan.items}
+        self.start = self._find_start()
+        self.before = self._find_before()
+        calls = {item: getattr(item.node, "value", None) for item in self.before}
         self.seeds = {item: call for item, call in calls.items() if last(call) in SEEDS}
         plan.dropped |= self.seeds.keys()
         self.used: set[Item] = set(plan.dropped)  # what the model or the data needs
-        self.start = self._find_start()
+        for item in plan.items:  # also what was made with the Trainer, such as a Tuner
+            self.names |= item.bound if item.used & self.names else frozenset()
         self.refuse_stars(self.start, trainer)
 
     def _find_start(self) -> ast.Call:
@@ -44,10 +46,8 @@ class Statements:
         calls = self.script.source.calls(self.start_word)
         found = [call for call in calls if self.is_trainer(call.func)]
         if not found or self.script.is_a(self.trainer.func, r".*CLI"):
-            text = (
-                f"what trains with {last(self.trainer)} is not found: write Trainer(...) and its "
-            )
-            raise self.script.error(self.trainer, f"{text}{self.start_word}(...).")
+            made, text = last(self.trainer), f"write Trainer(...) and its {self.start_word}(...)."
+            raise self.script.error(self.trainer, f"what trains with {made} is not found: {text}")
         if len(found) > 1:
             raise self.script.error(found[1], "it trains a second time: one project has one loop.")
         items, statement = self.plan.items, self.script.statement(found[0])
@@ -59,6 +59,16 @@ class Statements:
         self.result, self.after = items[places[0]].bound, items[places[0] + 1 :]
         del items[places[0] :]
         return found[0]
+
+    def _find_before(self) -> list[Item]:
+        """All statements before the training: those of the module, and those of its function."""
+        plan, home = self.plan, self.script.source.home(self.start)
+        plan.constants = plan.items
+        if home is not self.script.tree:
+            rows = module_items(self.script.tree)
+            needs = {row: plan.definitions_of(plan.block(row.node)).values() for row in rows}
+            plan.constants = [row for row, found in needs.items() if [home] not in found]
+        return list({item.node: item for item in [*plan.constants, *plan.items]}.values())
 
     def is_trainer(self, func: ast.AST) -> bool:
         """Whether a method of the Trainer is called."""
@@ -75,7 +85,7 @@ class Statements:
             and item not in self.plan.dropped
             and without not in item.bound
         ]
-        found = needed(items, used_names(*nodes) - gone)
+        found = needed(items, used_names(*nodes) - gone, gone)
         self.used |= set(found)
         return self.plan.lines(found)
 
@@ -122,25 +132,14 @@ class Statements:
         first = [part.arg for part in own.args.args[1:]] if own else []
         return words(self.trainer, [*first, *(() if own and not own.args.vararg else names)])
 
-    def settle(self, call: ast.AST, keys: Mapping[str, str], made: ast.expr | None = None) -> None:
-        """Let numbers in a call come from settings, also self.NAME that the call `made` gives."""
-        plan, function = self.plan, getattr(made, "func", None)
-        init = self.script.methods(self.script.own_class(function)).get("__init__")
-        given = words(made, [part.arg for part in init.args.args[1:]] if init else ())
-        known = (defaults_of(init) if init else {}) | given
+    def settle(self, call: ast.AST, keys: Mapping[str, str]) -> None:
+        """Let numbers in a call come from settings."""
         for word, key in keys.items():
             node = words(call, ("", next(iter(keys)))).get(word)  # the first also by its place
-            own = node.attr if isinstance(node, ast.Attribute) else ""
-            if node is not None and ast.unparse(node) in (f"self.{own}", f"self.hparams.{own}"):
-                node = known.get(own)
-            value = plan.value(node)
-            if node is None or isinstance(node, ast.Attribute) or type(value) not in (int, float):
-                continue
-            plan.answers[f"training.{key}"] = value
-            if isinstance(made, ast.Call) and own and own not in given:
-                plan.edits.add_argument(made, f"{own}=config.{key}")
-            else:
-                plan.edits.replace(node, f"config.{key}")
+            value = self.plan.value(node)
+            if not isinstance(node, ast.Attribute | None) and type(value) in (int, float):
+                self.plan.answers[f"training.{key}"] = value
+                self.plan.edits.replace(node, f"config.{key}")
 
 
 class Reader(Statements):
@@ -189,28 +188,44 @@ class Reader(Statements):
             seed = plan.value(words(call, ("seed",)).get("seed"))
             if type(seed) is int:
                 plan.answers["training.seed"] = seed
-        for item in plan.items:
-            known = item in self.used or (item.bound | item.used) & self.names
-            if not known and not isinstance(item.node, (*DEFINITIONS, ast.Pass)):
-                self._keep(item)
         self._read_after()
+        texts = [
+            plan.model,
+            plan.loaders,
+            plan.optimizer,
+            plan.scheduler,
+            plan.step,
+            plan.epoch_end,
+        ]
+        texts += [text for part in plan.sets.values() for text in (part.start, part.step, part.end)]
+        found = plan.definitions_of(*texts, *plan.functions)
+        used = {item.node for item in self.used}.union(*found.values())
+        for item in self.before:
+            if item.node in used or isinstance(item.node, (*DEFINITIONS, ast.Pass)):
+                continue
+            if item.used & self.names:
+                self._refuse(item, "this uses the Trainer before training")
+            elif not item.bound & self.names:
+                self._keep(item)
 
     def _keep(self, item: Item) -> None:
         value = getattr(item.node, "value", None)
-        name, is_call = self.script.named(value), isinstance(value, ast.Call)
-        shows = isinstance(item.node, ast.Expr) and not is_call
-        binds = item.bound and not item.changed and not isinstance(item.node, BLOCKS)
-        if shows or binds or last(value) in LEFT_OUT:
+        imported = {"print", *self.script.imports}
+        shows = isinstance(item.node, ast.Expr) and not isinstance(value, ast.Call)
+        calls = [part.value for part in ast.walk(item.node) if isinstance(part, ast.Expr)]
+        quiet = all(last(call) in HARMLESS for call in calls if isinstance(call, ast.Call))
+        if shows or (quiet and not item.changed) or last(value) in LEFT_OUT:
             if shows or any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
                 text = ast.unparse(item.node)[:60]
                 self.plan.note(f"{self.script.place(item.node)}: `{text}` is not needed")
-        elif name.startswith(QUIET) or item.used <= {"print", *self.script.imports}:
+        elif self.script.named(value).startswith(QUIET) or item.used <= imported:
             self.plan.start.append(self.plan.lines([item]))
         else:
             self._leave(item, "nothing in the project needs this")
 
     def _leave(self, item: Item, reason: str) -> None:
-        self.plan.end.append(self.plan.todo(item.node, reason, self.plan.lines([item])))
+        rows = self.plan.end if item in self.after else self.plan.comments
+        rows.append(self.plan.todo(item.node, reason, self.plan.lines([item])))
 
     def _read_after(self) -> None:
         """What follows the training becomes a function, as far as it needs no Trainer."""
@@ -219,7 +234,7 @@ class Reader(Statements):
         for item in self.after:
             if not isinstance(item.node, DEFINITIONS) and (item.used | item.changed) & unknown:
                 unknown |= item.bound
-                self._refuse_after(item)
+                self._refuse(item, "this came after training")
             elif not isinstance(item.node, ast.Pass):
                 kept.append(item)
         if all(isinstance(item.node, (*DEFINITIONS, *IMPORTS)) for item in kept):
@@ -231,7 +246,7 @@ class Reader(Statements):
         self.plan.functions.append(f"def after_training({name}):\n{doc}\n{rows}")
         self.plan.end.insert(0, "after_training(accelerator.unwrap_model(model))")
 
-    def _refuse_after(self, item: Item) -> None:
+    def _refuse(self, item: Item, reason: str) -> None:
         value = getattr(item.node, "value", item.node)
         func = getattr(value, "func", value)
         name = last(func)
@@ -241,4 +256,4 @@ class Reader(Statements):
         elif isinstance(value, ast.Attribute) and value.attr == "metrics":  # of the training
             self.plan.note(f"{ast.unparse(item.node)}: metrics go to metrics.jsonl")
         else:
-            self._leave(item, "this came after training")
+            self._leave(item, reason)

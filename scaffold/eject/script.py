@@ -31,9 +31,11 @@ class Script:
             self.imports[name] = f"{before}\n{statement}" if before else statement
         # what the module binds, by name, without imports: definitions, constants, blocks
         self.definitions: dict[str, ast.stmt] = {}
-        for part in self.tree.body:
-            if not isinstance(part, IMPORTS):
-                self.definitions |= dict.fromkeys(bound_names(part), part)
+        self.define(*self.tree.body)
+
+    def define(self, *parts: ast.stmt) -> None:
+        for part in [part for part in parts if not isinstance(part, IMPORTS)]:
+            self.definitions |= dict.fromkeys(bound_names(part), part)
 
     def _read(self, path: Path, seen: set[Path]) -> None:
         source = _read_source(path)

@@ -30,12 +30,13 @@ OTHERS = """
 REFUSED = frozenset(OTHERS.split())  # what else self has from Lightning
 # names of main that code of a module can't bind
 NAMES = """
-    accelerator config model module optimizer scheduler progress epoch bar batches remaining done
-    meters metrics samples start start_step values checkpoints states settings save_every
+    accelerator config model module modes optimizer scheduler progress epoch bar batches remaining
+    done meters metrics samples start start_step values checkpoints states settings save_every
     train_loader val_loader test_loader total_steps batches_per_epoch metrics_file train_loss
     grad_norm best_model early_stopping line seconds
 """
 MAIN = frozenset(NAMES.split())
+TAKEN = {name: f"script_{name}" for name in RESERVED}  # by functions of the project
 STEP = re.compile(r"\w+_step|on_\w+")  # methods whose lines stand in the loop
 EVALUATING = MAIN - {"epoch", "progress", "total_steps", "batches_per_epoch"}  # what evaluate knows
 WEIGHTLESS = r".*Loss|torchmetrics\..*|torch\.nn\.functional.*|.*(clone|Collection|Accuracy|Metric)"
@@ -169,7 +170,7 @@ class Module:
         start, end = self.plan.edits.span(call.func)
         opening = self.plan.script.text.index("(", end)
         comma = ", " if needs and (call.args or call.keywords) else ""
-        new = f"{name}({', '.join(sorted(needs))}{comma}"
+        new = f"{TAKEN.get(name, name)}({', '.join(sorted(needs))}{comma}"
         self.plan.edits.replace((start, opening + 1), new)
         self.functions[name] = None
         return set(needs)
@@ -182,7 +183,8 @@ class Module:
             if isinstance(part, ast.arg) and part.arg in self.hidden(name):
                 part.arg += "_"
         given.args = [*map(ast.arg, needs), *given.args[bool(owner(node)) :]]
-        return f"def {name}({ast.unparse(given)}):\n{margin(self.plan.body(node), 4)}"
+        body = margin(self.plan.body(node), 4)
+        return f"def {TAKEN.get(name, name)}({ast.unparse(given)}):\n{body}"
 
 
 def owner(function: ast.FunctionDef) -> str:

@@ -2,8 +2,7 @@
 
 import ast
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from scaffold.eject.arguments import take
 from scaffold.eject.flow import words
@@ -29,12 +28,13 @@ groups = [
     {"params": [p for name, p in named if name not in decayed], "weight_decay": 0.0},
 ]"""
 COLUMNS = """collate = RemoveColumnsCollator(  # without what the model does not take
-    collate, [*inspect.signature(model.forward).parameters, "label", "label_ids", "labels"]
+    collate, [*inspect.signature(MODEL.forward).parameters, "label", "label_ids", "labels"]
 )"""
 USUAL = "outputs = model(**batch)\nloss = outputs.loss"
-CAUSAL = """count = (batch["labels"] != -100).sum()
-outputs = model(**batch, num_items_in_batch=count)
-loss = outputs.loss"""  # the Trainer's mean counts the first token of each row, too
+CAUSAL = """tokens = batch["labels"]
+tokens = tokens if module.loss_type is None else tokens[:, 1:]  # the first has no prediction
+outputs = model(**batch, num_items_in_batch=(tokens != -100).sum())
+loss = outputs.loss"""
 LOG = 'meters.log(f"{name}_loss", loss, samples)'
 START = "predictions, references = EvalLoopContainer(True, -100), EvalLoopContainer(True, -100)"
 METRICS = """labels = tuple(batch[key] for key in LABELS)
@@ -57,9 +57,7 @@ class Arguments(Reader):
     """The TrainingArguments, data, optimizer and schedule."""
 
     start_word = "train"
-    orders: ClassVar = {
-        "EarlyStoppingCallback": ("early_stopping_patience", "early_stopping_threshold")
-    }
+    model_text = ""  # all that makes the model
     no_effect: ClassVar = {
         "evaluate": "the model is evaluated after the last epoch, too",
         **dict.fromkeys(("save_model", "save_state"), SAVED),
@@ -104,16 +102,8 @@ class Arguments(Reader):
             answers["features.evaluation_by_steps.every"] = every
         best = str(values.get("metric_for_best_model") or "loss").removeprefix("eval_")
         greater = values.get("greater_is_better", not best.endswith("loss"))
-        self.best = f"val_{best}", "max" if greater else "min"
         if values.get("load_best_model_at_end") and self.plan.sets:
-            self.watch("best_model", *self.best)
-
-    def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
-        if name != "EarlyStoppingCallback":
-            return False
-        patience = values.get("early_stopping_patience", 1)
-        least = float(values.get("early_stopping_threshold", 0.0))
-        return self.watch("early_stopping", *self.best, patience=patience, min_delta=least)
+            self.watch("best_model", f"val_{best}", "max" if greater else "min")
 
     def _read_loaders(self) -> None:
         plan, given = self.plan, self.given
@@ -124,7 +114,9 @@ class Arguments(Reader):
         more = [given[name] for name in ("data_collator", "processing_class") if name in given]
         rows = [self.needs(*sets.values(), *more, without=self.model_name)]
         rows.append(f"collate = {self._collator()}")
-        rows += [COLUMNS] if self.values["remove_unused_columns"] else []
+        if self.values["remove_unused_columns"]:
+            is_peft = re.search("get_peft_model|PeftModel", self.model_text)
+            rows.append(COLUMNS.replace("MODEL", "model.get_base_model()" if is_peft else "model"))
         drop = ", drop_last=True" if self.values.get("dataloader_drop_last") else ""
         for name, node in sets.items():
             size = "config.batch_size, shuffle=True"
@@ -196,9 +188,11 @@ class Run(Arguments):
 
     def _read_step(self) -> None:
         plan, own = self.plan, self.own_methods("compute_loss").get("compute_loss")
-        made = self.script.named(plan.latest(self.given["model"]))
-        is_causal = re.search(r"(CausalLM|LMHeadModel)(\.from_\w+)?$", made)
-        both = plan.step = CAUSAL if is_causal else USUAL
+        model = plan.latest(self.given["model"])
+        text = self.function(self.needs(model), plan.text(model))
+        parts = [node for nodes in plan.definitions_of(text).values() for node in nodes]
+        self.model_text = "\n".join([text, *map(plan.block, parts)])
+        both = plan.step = CAUSAL if re.search("CausalLM|LMHead", self.model_text) else USUAL
         if own is not None:
             self._move_compute_loss(own)
             plan.step = "loss = compute_loss(model, batch)"

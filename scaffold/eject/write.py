@@ -18,6 +18,8 @@ UNUSED = ("learning_rate", "weight_decay", "num_workers")  # settings of ours th
 ALONE = """if accelerator.num_processes > 1:
     raise SystemExit("One process only: {reason}, so gradients would not be averaged.")"""
 MODULE = "module = accelerator.unwrap_model(model)"
+RESTORE = """for part, mode in modes:  # some may stay in evaluation mode
+    part.training = mode"""
 TEST = r'evaluate\(accelerator, model, test_loader, "test"'
 
 
@@ -53,18 +55,11 @@ def _with_definitions(
     plan: Plan, text: str, module: str, homes: dict[str, str], local: set[str]
 ) -> str:
     """A text with the definitions of the script that it needs, and the imports."""
-    known, found = plan.script.definitions, dict[str, str]()
-    wanted = set(used_names(text) - bound_names(text))
-    while wanted:
-        name = wanted.pop()
-        if name in known and name not in homes and name not in found:
-            code = plan.block(known[name])
-            names = bound_names(known[name]) & known.keys() - homes.keys()
-            found |= dict.fromkeys({name, *names}, code)
-            wanted |= used_names(code)
-    homes |= dict.fromkeys(found, module)
-    places = {plan.block(node): node.lineno for node in known.values()}
-    own = sorted(set(found.values()), key=lambda code: places[code])
+    found = plan.definitions_of(text)
+    nodes = {part for name in found.keys() - homes.keys() for part in found[name]}
+    own = [plan.block(node) for node in sorted(nodes, key=lambda node: node.lineno)]
+    for name in {name for node in nodes for name in bound_names(node)}:
+        homes.setdefault(name, module)
     body = ast.parse(text).body
     heads = [node for node in body if isinstance(node, IMPORTS)]
     rows, start = text.split("\n"), body[0].end_lineno or 0
@@ -159,6 +154,8 @@ def write_train(plan: Plan, rendered: str) -> str:
     text = _change(text, r"train_loss.add\(loss, len\(targets\)\)", "train_loss.add(loss, samples)")
     if plan.scheduler and plan.answers.get("features.checkpoints.enabled", True):
         text = _change(text, r'(\s+|\{)("metrics_file": )', r'\1"scheduler": scheduler,\1\2')
+    if plan.keeps_modes:
+        text = _change(text, r"\n        model\.train\(\)", "")
     if plan.loaders_take_model:
         text = text.replace("build_loaders(config)", "build_loaders(config, model)")
         text = _change(text, r"( .*build_loaders.*\n)( .*build_model.*\n)", r"\2\1")
@@ -211,10 +208,10 @@ def _replace_functions(plan: Plan, places: Places) -> None:
         functions.append(f"{head}config: Config):\n{margin(plan.scheduler, 4)}")
     places.swap("def build_optimizer", *functions, *plan.functions)
     places.swap("def compute_loss")
-    places.swap("@torch.no_grad", *(_evaluate(*row) for row in plan.sets.items()))
+    places.swap("@torch.no_grad", *(_evaluate(*row, plan.keeps_modes) for row in plan.sets.items()))
 
 
-def _evaluate(name: str, found: Evaluation) -> str:
+def _evaluate(name: str, found: Evaluation, keeps_modes: bool) -> str:
     """The function that evaluates one set."""
     function, stage = ("evaluate", "validation") if name == "val" else ("evaluate_test", "test")
     used = used_names(found.start, found.step, found.end)
@@ -223,6 +220,7 @@ def _evaluate(name: str, found: Evaluation) -> str:
         target, batches = "batch_idx, batch", f"enumerate({batches})"
     rows = [
         f'"""The means of what {stage} logs, over all samples, on any number of processes."""',
+        "modes = [(part, part.training) for part in model.modules()]" if keeps_modes else "",
         "model.eval()",
         MODULE if "module" in used else "",
         "meters = Meters(accelerator)",
@@ -231,7 +229,7 @@ def _evaluate(name: str, found: Evaluation) -> str:
         "    samples = find_batch_size(batch)" if "samples" in used else "",
         margin(found.step, 4),
         found.end,
-        "model.train()",
+        RESTORE if keeps_modes else "model.train()",
         "return meters.end()",
     ]
     head = f"@torch.no_grad()\ndef {function}(accelerator, model, loader, name, limit=0) -> dict:\n"
