@@ -189,14 +189,8 @@ class Reader(Statements):
             if type(seed) is int:
                 plan.answers["training.seed"] = seed
         self._read_after()
-        texts = [
-            plan.model,
-            plan.loaders,
-            plan.optimizer,
-            plan.scheduler,
-            plan.step,
-            plan.epoch_end,
-        ]
+        texts = [plan.model, plan.loaders, plan.optimizer, plan.scheduler, plan.step]
+        texts += [plan.epoch_end]
         texts += [text for part in plan.sets.values() for text in (part.start, part.step, part.end)]
         found = plan.definitions_of(*texts, *plan.functions)
         used = {item.node for item in self.used}.union(*found.values())

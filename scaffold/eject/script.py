@@ -34,7 +34,13 @@ class Script:
         self.define(*self.tree.body)
 
     def define(self, *parts: ast.stmt) -> None:
+        """Raises ScaffoldError for a function that was another one when it was used."""
         for part in [part for part in parts if not isinstance(part, IMPORTS)]:
+            name = getattr(part, "name", "")
+            first = self.definitions.get(name, part)
+            rows = [row for row in parts if first.lineno < row.lineno < part.lineno]
+            if name in used_names(*(row for row in rows if not isinstance(row, DEFINITIONS))):
+                raise self.error(part, f"{name} is another one above: rename one of them.")
             self.definitions |= dict.fromkeys(bound_names(part), part)
 
     def _read(self, path: Path, seen: set[Path]) -> None:

@@ -162,6 +162,13 @@ REFUSED = {  # old text, new text, what stands in the line that stops it, what i
         "fit(model)",
         "it trains a second time",
     ),
+    "a function that is another one later": (
+        "if __name__",
+        "def scale(x):\n    return x\n\n\nTWO = scale(2)\n\n\n"
+        "def scale(x, by=3):\n    return by * x\n\n\nif __name__",
+        "by=3",
+        "scale is another one above: rename one of them",
+    ),
     "a training in a block": (
         "    trainer.fit",
         "    if model:\n        trainer.fit",

@@ -620,6 +620,8 @@ ELSEWHERE = ("load both, call", "takes at most {} tokens", "All training images 
 ELSEWHERE += ("Too few rows for three splits",)
 # and of Parquet: in test_data_files.py
 ELSEWHERE += ("turn it into numbers or texts",)
+# and of tables: in test_data_files.py
+ELSEWHERE += ("is not text in UTF-8",)
 # and two whose pattern names the value
 ELSEWHERE += (": write its {} as tools", ": there is no {} in {}. Set {}.")
 TASKS = [carrier.name for carrier in CARRIERS if any(one.task == carrier.name for one in ALL)]

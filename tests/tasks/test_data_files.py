@@ -133,20 +133,25 @@ def test_a_code_stays_a_code_in_a_file_that_happens_to_have_only_numbers(project
 
 
 @pytest.mark.parametrize(
-    ("task", "options"),
+    ("task", "options", "names"),
     [
-        ("tabular_classification", TABLES),
-        ("forecasting", {"dataset": "file"}),
-        ("text_classification", {"dataset": "csv"}),
+        ("tabular_classification", TABLES, "größe,target"),
+        ("text_classification", {"dataset": "csv", "text_columns": "text"}, "text,label"),
+        ("forecasting", {"dataset": "file"}, ""),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
+    ids=["tabular", "text", "forecasting"],
 )
-def test_a_workbook_and_another_encoding_are_refused_with_what_to_do(project, task, options):
+def test_a_workbook_and_another_encoding_are_refused_with_what_to_do(project, task, options, names):
+    """Which is then read."""
     made = project(task, **options)
     path = Path(made.config().path)
-    for content in (b"PK\x03\x04\x14\x00\x06\x00\x08\xff", "größe,ziel\n1,2\n".encode("latin-1")):
+    rows = "".join(f"{row}\n" for row in (names, *numbered(), "3,größer", "4,größer", "5,größer"))
+    for content in (b"PK\x03\x04\x14\x00\x06\x00\x08\xff", rows.encode("latin-1")):
         path.write_bytes(content)
         assert made.refusal() == f"{path} is not text in UTF-8: save it as CSV in UTF-8."
+    if names:
+        path.write_text(rows, encoding="utf-8")
+        assert sum(len(part) for part in made.read()) == 63
 
 
 def test_an_empty_cell_does_not_change_the_others(project):
