@@ -199,7 +199,10 @@ BAD = {
     "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
     "absent.csv": (None, "absent.csv can't be read"),
     "rows.parquet": (b"PAR1", "rows.parquet can't be read"),
-    "bytes.csv": (b"anchor,positive\na,\xff\n", "bytes.csv can't be read: 'utf-8'"),
+    "bytes.csv": (
+        b"anchor,positive\na,\xff\n",
+        "bytes.csv is not text in UTF-8: save it as CSV in UTF-8.",
+    ),
     "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is not JSON: "),
     "list.jsonl": ("[1]", "item 1 is not a JSON object"),
     "number.jsonl": ('\n{"anchor": "a", "positive": 1}', "line 2: its positive is not text, but 1"),

@@ -61,7 +61,7 @@ BAD = {
     "more.csv": (HEAD + "a,b,c,d,e,0,f\n", "more.csv, line 2 has more or fewer columns"),
     "hole.csv": (HEAD + "a,b,,d,e,0\n", "hole.csv, line 2: choice 0 is not text, but ''"),
     "high.csv": (HEAD + "a,b,c,d,,2\n", "high.csv, line 2: its label is '2', not one of 0 to 1"),
-    "bytes.csv": (b"\xff\xfe", "bytes.csv can't be read"),
+    "bytes.csv": (b"\xff\xfe", "bytes.csv is not text in UTF-8: save it as CSV in UTF-8."),
     "absent.csv": (None, "absent.csv can't be read"),
 }
 
