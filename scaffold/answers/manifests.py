@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,7 +32,7 @@ Kind = TypeVar("Kind", bound=Component)
 
 def template_root() -> Path:
     """The folder of templates: inside the installed package, or beside it in a checkout."""
-    package = Path(str(resources.files("scaffold")))
+    package = Path(__file__).parents[1]
     inside = package / "templates"
     return inside if inside.is_dir() else package.parent / "templates"
 

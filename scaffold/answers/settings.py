@@ -4,6 +4,7 @@ Owners edit this file. `rewrite.py` puts new answers into it and changes only th
 change: everything else stays the same, to the byte.
 """
 
+import re
 from collections.abc import Collection, Mapping
 
 from scaffold.answers.catalog import Catalog, Option, Value
@@ -74,6 +75,12 @@ def describe(option: Option) -> str:
 
 
 def toml_literal(value: Value) -> str:
+    """A value as TOML writes it."""
+    # importing tomlkit takes longer than to write the file, and few values need it
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    if isinstance(value, str) and re.fullmatch(r'[^"\\\x00-\x1f\x7f]*', value):
+        return f'"{value}"'
     import tomlkit
 
     return tomlkit.item(value).as_string()

@@ -10,8 +10,6 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from packaging.version import InvalidVersion, Version
-
 from scaffold import __version__
 from scaffold.answers.manifests import template_root
 from scaffold.cache import remember, signature
@@ -91,6 +89,8 @@ def refuse_newer(version: str, origin: Origin) -> None:
 
 def _is_newer(version: str) -> bool:
     """Whether a later version than this one wrote a project."""
+    from packaging.version import InvalidVersion, Version
+
     try:
         return Version(version) > Version(__version__)
     except InvalidVersion:
