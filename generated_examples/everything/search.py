@@ -144,7 +144,8 @@ def main() -> None:
     parser = ArgumentParser(
         description=__doc__, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    parser.add_argument("--output-dir", type=Path, default=Path("runs/search/first"))
+    folder = Path("runs/search/first")
+    parser.add_argument("--output-dir", "--output_dir", type=Path, default=folder)
     parser.add_argument("--trials", type=int, default=20, help="in total, including earlier starts")
     parser.add_argument("--jobs", type=int, default=1, help="trials to run at the same time")
     parser.add_argument("--seeds", type=int, default=0, help="repeats of the best settings")

@@ -226,7 +226,7 @@ def main(config: Config) -> None:
             if hooks.stopped:
                 break
             throughput.start_epoch()
-            if progress.step >= total_steps:  # max_steps, or resumed a finished run
+            if progress.step >= total_steps and not progress.batch:  # resumed a finished run
                 break
             model.train()
             train_loader.set_epoch(epoch)  # a new order in each epoch
@@ -239,6 +239,8 @@ def main(config: Config) -> None:
             bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
+                if progress.step >= total_steps:  # max_steps ends the epoch early
+                    break
                 batch_size = find_batch_size(whole)
                 for parts in micro_batches.attempts(whole):
                     loss = None  # frees the tensors of a failed attempt
@@ -320,8 +322,6 @@ def main(config: Config) -> None:
                 last_step.remember()
                 if early_stopping.should_stop:
                     break
-                if progress.step >= total_steps:
-                    break
                 if (
                     config.checkpoint_unit == "steps"
                     and save_every
@@ -329,7 +329,7 @@ def main(config: Config) -> None:
                 ):
                     checkpoints.save()
                 stop_signals.after_step(checkpoints)
-            if progress.batch < batches_per_epoch:  # max_steps ended the epoch early
+            if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
                 checkpoints.save()
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)

@@ -121,7 +121,7 @@ def to_flags(settings: dict) -> list[str]:
 
 
 def names_of(flags: list[str]) -> set[str]:
-    return {flag.partition("=")[0] for flag in flags}
+    return {flag.partition("=")[0].replace("_", "-") for flag in flags}
 
 
 def choose_devices(job: int, jobs: int) -> dict:

@@ -62,14 +62,14 @@ class Config:
 def parse_config(description: str, arguments: list[str] | None = None) -> Config:
     """The settings of the command line. An invalid value exits with status 2."""
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--output-dir", type=Path)
+    parser.add_argument("--output-dir", "--output_dir", type=Path)
     parser.add_argument("--resume", nargs="?", const="newest")
     given, flags = parser.parse_known_args(arguments)
     default = Config()
     if given.resume:  # a resumed run keeps its settings, unless flags change them
         path = find_resumed(given.resume, given.output_dir)
         default = replace(load_config(path), resume=str(path), output_dir=path.parent)
-        if path != find_resumed("newest", path.parent):  # newer ones stay: use a new folder
+        if path != find_resumed("newest", path.parent):  # keep the newer ones: use a new folder
             default = replace(default, output_dir=Config.output_dir)
     default = replace(default, output_dir=given.output_dir or default.output_dir)
     return tyro.cli(Config, description=description, args=flags, default=default)
@@ -120,13 +120,13 @@ def read_settings(folder: Path) -> dict:
 
 
 def load_config(folder: Path) -> Config:
-    """The settings of a saved run. Those that it lacks have their defaults."""
+    """The settings of a saved run. Missing ones get their defaults."""
     saved = read_settings(folder) | {"output_dir": str(folder)}
     values = {}
     for field in fields(Config):
         value = saved.get(field.name, field.default)
         choices = get_args(field.type)
-        if choices and value not in choices:  # this choice is gone
+        if choices and value not in choices:  # it is no longer a choice
             value = field.default
         if isinstance(field.default, Path) and isinstance(value, str):
             value = Path(value)

@@ -121,7 +121,7 @@ def main(config: Config) -> None:
         write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # max_steps, or resumed a finished run
+        if progress.step >= total_steps and not progress.batch:  # resumed a finished run
             break
         model.train()
         discriminator.train()
@@ -133,6 +133,8 @@ def main(config: Config) -> None:
         bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         for images, _ in bar:
+            if progress.step >= total_steps:  # max_steps ends the epoch early
+                break
             fakes = model(torch.randn(len(images), config.latent, device=images.device))
             # train the discriminator; the generated images are constants here
             discriminator.requires_grad_(True)
@@ -159,11 +161,9 @@ def main(config: Config) -> None:
                 line = f"step {progress.step}/{total_steps} | {format_metrics(values)}"
                 log(f"{line} | s/step {seconds:.5g}")
                 bar.set_postfix(loss=values["loss"])
-            if progress.step >= total_steps:
-                break
             if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
                 checkpoints.save()
-        if progress.batch < batches_per_epoch:  # max_steps ended the epoch early
+        if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
             checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics["train_discriminator_loss"] = train_discriminator_loss.end_epoch()

@@ -2,7 +2,6 @@
 
 import atexit
 import json
-import os
 import platform
 import shutil
 from hashlib import file_digest
@@ -117,9 +116,13 @@ def compute_digests(folder: Path) -> dict[str, str]:
 
 
 def check_digests(folder: Path) -> None:
-    """Exit if a file of a checkpoint is not as it was saved."""
-    path = folder / "digests.json"
-    if not path.exists() or path.read_bytes() != json.dumps(compute_digests(folder)).encode():
+    """Exit if a file of a checkpoint is not as it was saved. Other files may be beside them."""
+    try:
+        saved = json.loads((folder / "digests.json").read_text())
+        damaged = not saved.items() <= compute_digests(folder).items()
+    except (OSError, ValueError, AttributeError):
+        damaged = True
+    if damaged:
         raise SystemExit(f"{folder} is damaged: resume an earlier checkpoint.")
 
 
@@ -127,26 +130,20 @@ def remove_old(folder: Path, keep: int) -> None:
     """Remove all but the newest checkpoints. 0 keeps all."""
     if keep:
         for old in find_checkpoints(folder)[:-keep]:
-            partial = old.rename(old.with_suffix(".partial"))  # before its files go one by one
+            partial = old.rename(old.with_suffix(".partial"))  # half removed, it is no checkpoint
             shutil.rmtree(partial, ignore_errors=True)
 
 
 def lock(folder: Path) -> None:
     """Exit if another process trains in this folder. The lock of a process that died is ignored."""
-    path = folder / "run.lock"
+    path, this = folder / "run.lock", psutil.Process()
     if path.exists():
         host, pid, start = path.read_text().split()
-        if host != platform.node() or is_running(int(pid), float(start)):
+        others = [other for other in psutil.process_iter(["create_time"]) if other != this]
+        running = [(str(other.pid), str(other.info["create_time"])) for other in others]
+        if host != platform.node() or (pid, start) in running:
             raise SystemExit(
                 f"Process {pid} on {host} is training in {folder}. If it has ended, delete {path}."
             )
-    this = psutil.Process()
     path.write_text(f"{platform.node()} {this.pid} {this.create_time()}")
     atexit.register(path.unlink, missing_ok=True)
-
-
-def is_running(pid: int, start: float) -> bool:
-    """Whether another process with this number runs, and began then: numbers are used again."""
-    if pid == os.getpid() or not psutil.pid_exists(pid):
-        return False
-    return psutil.Process(pid).create_time() == start

@@ -134,7 +134,7 @@ def main(config: Config) -> None:
             )
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps:  # max_steps, or resumed a finished run
+        if progress.step >= total_steps and not progress.batch:  # resumed a finished run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch
@@ -145,6 +145,8 @@ def main(config: Config) -> None:
         bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
         start, start_step = time.perf_counter(), progress.step
         for inputs, mask, targets in bar:
+            if progress.step >= total_steps:  # max_steps ends the epoch early
+                break
             losses = compute_loss(model(inputs, mask), targets)
             train_loss.add(losses, targets)
             # each token counts the same; backward() averages over the processes
@@ -166,11 +168,9 @@ def main(config: Config) -> None:
                 line = f"step {progress.step}/{total_steps} | {format_metrics(values)}"
                 log(f"{line} | s/step {seconds:.5g}")
                 bar.set_postfix(loss=values["loss"])
-            if progress.step >= total_steps:
-                break
             if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
                 checkpoints.save()
-        if progress.batch < batches_per_epoch:  # max_steps ended the epoch early
+        if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
             checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)

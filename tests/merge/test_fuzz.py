@@ -1009,7 +1009,7 @@ def test_judge_accepts_what_is_right() -> None:
         ("    ema = Ema(", "    ema = Ema(0, ", "words"),
         ("import torch\n", "", "import"),
         ("from data import build_loaders\n", "from data import build_loaders\n" * 2, "import"),
-        ("  # max_steps ended the epoch early", "", "words"),
+        ("  # max_steps ends the epoch early", "", "words"),
         ("int(config.warmup_ratio", "int(2 * config.warmup_ratio", "words"),
         (
             '                bar.set_postfix(loss=values["loss"])\n',

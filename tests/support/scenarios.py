@@ -696,7 +696,7 @@ scenario(
     change(
         TRAIN,
         """
-        if progress.step >= total_steps:  # max_steps, or resumed a finished run
+        if progress.step >= total_steps and not progress.batch:  # resumed a finished run
             break
         model.train()
         """,

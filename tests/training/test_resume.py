@@ -152,6 +152,22 @@ def test_a_checkpoint_is_resumed_from_its_own_folder(stopped: Path, tmp_path: Pa
     assert (folder.parent / "checkpoint_00000008").is_dir()
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_finished_run_keeps_its_last_evaluation(processes: int, tmp_path: Path) -> None:
+    """Also where --max-steps ended it within an epoch: the same command repeats its last line."""
+    project = write_files(tmp_path / "project", render({"features.metrics_file.enabled": True}))
+    script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--max-steps", "6"]
+    first = start(project, [*script, "--output-dir", "runs/short"], processes)
+    assert first.returncode == 0, first.stderr
+    metrics = (project / "runs/short/metrics.jsonl").read_text()
+    assert metrics.count('"val_loss"') == 2
+    # tyro also takes underscores
+    again = start(project, [*script, "--resume", "--output_dir", "runs/short"], processes)
+    assert "resumed from runs/short/checkpoint_00000006 at step 6" in again.stdout, again.stderr
+    assert again.stdout.splitlines()[-2:] == first.stdout.splitlines()[-2:]
+    assert (project / "runs/short/metrics.jsonl").read_text() == metrics
+
+
 OWN_FIELDS = """
     data_dir: Path = Path("data")  # where the data are
     shuffle: bool = True  # whether to shuffle

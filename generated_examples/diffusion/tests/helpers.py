@@ -100,6 +100,9 @@ def build_exact_model(config) -> nn.Module:
     for module in model.modules():
         if isinstance(module, nn.modules.dropout._DropoutNd):
             module.p = 0.0
+        for name, value in vars(module).items():
+            if "drop" in name and isinstance(value, float):  # for torch.nn.functional.dropout
+                setattr(module, name, 0.0)
         if isinstance(module, nn.modules.batchnorm._BatchNorm):
             module.eval()
             module.running_var.mul_(2)  # else the outputs of deep residual networks explode

@@ -166,6 +166,8 @@ def test_one_process_trains_in_a_folder(tmp_path):
 
 def test_damage_is_noticed(tmp_path):
     run(tmp_path, epochs=1)
+    (last_checkpoint(tmp_path) / ".DS_Store").touch()  # of another program: no damage
+    run(tmp_path, resume="newest")
     weights = next(last_checkpoint(tmp_path).glob("*random_states*"))
     content = bytearray(weights.read_bytes())
     content[len(content) // 2] ^= 1

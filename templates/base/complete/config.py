@@ -103,13 +103,13 @@ def read_settings(folder: Path) -> dict:
 
 
 def load_config(folder: Path) -> Config:
-    """The settings of a saved run. Those that it lacks have their defaults."""
+    """The settings of a saved run. Missing ones get their defaults."""
     saved = read_settings(folder) | {"output_dir": str(folder)}
     values = {}
     for field in fields(Config):
         value = saved.get(field.name, field.default)
         choices = get_args(field.type)
-        if choices and value not in choices:  # this choice is gone
+        if choices and value not in choices:  # it is no longer a choice
             value = field.default
         if isinstance(field.default, Path) and isinstance(value, str):
             value = Path(value)

@@ -55,8 +55,8 @@ class RunningLoss:
 
     def add(self, loss: Tensor, samples: int) -> None:
         """Add the mean loss of `samples` samples. It does not wait for the device."""
-        self.sums[0].add_(loss.detach(), alpha=samples)
-        self.sums[1].add_(samples)
+        self.sums[0] += loss.detach() * samples
+        self.sums[1] += samples
 
     def read(self) -> float:
         """The mean since the last call. Call it on all processes."""

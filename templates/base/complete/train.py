@@ -97,7 +97,7 @@ def main(config: Config) -> None:
     #: region training
     for epoch in range(progress.epoch, config.epochs):
         #: slot start_of_epoch
-        if progress.step >= total_steps:  # max_steps, or resumed a finished run
+        if progress.step >= total_steps and not progress.batch:  # resumed a finished run
             break
         model.train()
         #: slot training_mode
@@ -110,6 +110,10 @@ def main(config: Config) -> None:
         start, start_step = time.perf_counter(), progress.step
         #: region batches
         for {{ task.batch }} in bar:
+            #: region finished
+            if progress.step >= total_steps:  # max_steps ends the epoch early
+                break
+            #: end finished
             #: region passes
             #: region forward
             ...  #: slot forward
@@ -152,8 +156,6 @@ def main(config: Config) -> None:
             #: region leave_epoch if end_of_step is filled
             #: slot leave_epoch
             #: end leave_epoch
-            if progress.step >= total_steps:
-                break
             #: slot save_in_epoch
             #: slot stop_in_epoch
             #: end optimize

@@ -7,7 +7,7 @@ resume: str = ""  # run or checkpoint to resume; without a value: the newest
 
 #: replace parse
 parser = ArgumentParser(add_help=False, allow_abbrev=False)
-parser.add_argument("--output-dir", type=Path)
+parser.add_argument("--output-dir", "--output_dir", type=Path)
 parser.add_argument("--resume", nargs="?", const="newest")
 given, flags = parser.parse_known_args(arguments)
 default = Config()
@@ -16,7 +16,7 @@ default = Config()
 if given.resume:  # a resumed run keeps its settings, unless flags change them
     path = find_resumed(given.resume, given.output_dir)
     default = replace(load_config(path), resume=str(path), output_dir=path.parent)
-    if path != find_resumed("newest", path.parent):  # newer ones stay: use a new folder
+    if path != find_resumed("newest", path.parent):  # keep the newer ones: use a new folder
         default = replace(default, output_dir=Config.output_dir)
 default = replace(default, output_dir=given.output_dir or default.output_dir)
 return tyro.cli(Config, description=description, args=flags, default=default)

@@ -19,7 +19,7 @@ if config.checkpoint_unit == "minutes" and looks_at_clock and checkpoints.is_tim
     checkpoints.save()
 
 #: slot save_partial_epoch
-if progress.batch < batches_per_epoch:  # max_steps ended the epoch early
+if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
     checkpoints.save()
 
 #: slot save_after_epoch

@@ -24,7 +24,7 @@ def is_intact(folder: Path) -> bool:
     try:
         saved = dict(json.loads((folder / "digests.json").read_text()))
         digests = compute_digests(folder)
-        changed = [name for name in saved | digests if saved.get(name) != digests.get(name)]
+        changed = [name for name in saved if saved.get(name) != digests.get(name)]
     except (OSError, ValueError, TypeError, RecursionError) as error:
         changed = [str(error)]
     if changed:

@@ -10,6 +10,7 @@ micro_batches = MicroBatches(accelerator, model, train_loss)
 
 #: replace batches
 for whole in bar:
+    ...  #: keep finished
     batch_size = find_batch_size(whole)
     for parts in micro_batches.attempts(whole):
         loss = None  # frees the tensors of a failed attempt

@@ -21,6 +21,7 @@ if not accelerator.sync_gradients:
 #: replace batches with tokens
 remaining = iter(bar)
 while window := list(islice(remaining, config.gradient_accumulation_steps)):
+    ...  #: keep finished
     # each backward pass divides by the tokens of all batches of the step
     tokens = sum(count_tokens(targets).sum() for *_, targets in window)
     tokens = accelerator.reduce(tokens, "sum")

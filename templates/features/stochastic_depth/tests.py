@@ -1,16 +1,10 @@
 import pytest
 import torch
-from timm.layers import DropPath
 from torch import nn
 
 import train
 from helpers import SETTINGS
 from model import build_model
-
-#: into tests/helpers.py
-#: slot exact_model
-if isinstance(module, DropPath):
-    module.drop_prob = 0.0
 
 #: into tests/test_features.py
 #: slot tests

@@ -3,7 +3,7 @@ others += folder.glob("model.safetensors")  # a job that never saved a checkpoin
 
 #: replace host when launcher=pytorchjob|sagemaker|slurm|trainjob
 # a job that starts again may get another machine
-if host == platform.node() and is_running(int(pid), float(start)):
+if host == platform.node() and (pid, start) in running:
 
 #: slot saved_by_all when launcher=pytorchjob|sagemaker|slurm|torchrun|trainjob
 if len(list(scratch.glob("random_states_*"))) < self.accelerator.num_processes:

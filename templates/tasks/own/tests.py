@@ -3,12 +3,6 @@ from math import isfinite
 import gradio as gr
 import pytest
 import torch
-from torch import nn
-
-#: into tests/helpers.py
-#: slot exact_model
-if isinstance(module, nn.MultiheadAttention | nn.RNNBase):
-    module.dropout = 0.0
 
 #: into tests/test_app.py
 #: slot values
