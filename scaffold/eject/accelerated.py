@@ -47,8 +47,7 @@ class Run(Reader):
         self.model_name = getattr(self.given["model"], "id", "")
         self.own_methods()
         plan.answers |= {"training.seed": 42, "training.log_every": 20}
-        values = take(plan, "accelerated", self.training)
-        self.clip("value", values.get("gradient_clip_value"))
+        self.clip("value", take(plan, "accelerated", self.training).get("gradient_clip_value"))
         plan.note("num_workers: data is loaded in the training process; set it for more")
         plan.answers["features.stop_on_nan.enabled"] = "callbacks" not in self.given
         self.read_callbacks(self.given.get("callbacks"))

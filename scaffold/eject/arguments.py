@@ -12,7 +12,6 @@ from scaffold.check.source import last
 from scaffold.eject.flow import root, words
 from scaffold.eject.plan import PARSE, UNKNOWN, Plan
 
-OURS = "epochs batch_size learning_rate weight_decay num_workers seed max_steps"  # as in Config
 TYPES = {"int": int, "float": float, "str": str}
 DIRECT = ("training.", "hardware.", "features.")  # an argument that is a setting of ours
 
@@ -67,7 +66,10 @@ def take_settings(plan: Plan) -> None:
             for node in plan.script.source.all(ast.Name):
                 is_parsed = isinstance(node, ast.Name) and found and node.id == found[0]
                 if is_parsed and id(plan.script.source.home(node)) in plan.homes:
-                    plan.edits.replace(node, "config")
+                    call = plan.script.source.parents[id(node)]
+                    own = ", ".join(f"{name}=config.{name}" for name in plan.fields)
+                    both = (call, f"dict({own})") if last(call) == "vars" else (node, "config")
+                    plan.edits.replace(*both)
         elif last(call) == "parse_args_into_dataclasses":
             raise plan.script.error(item.node, "HfArgumentParser is not read: write its values.")
 
@@ -91,6 +93,7 @@ def _read_argument(plan: Plan, call: ast.Call) -> None:
     kind = empty if default is None else type(default).__name__
     text = plan.value(given.get("help"))
     comment = f"  # {' '.join(text.split())}" if isinstance(text, str) else ""
-    if name in OURS.split() and type(default) in (int, float):
+    ours = "epochs batch_size learning_rate weight_decay num_workers seed max_steps"
+    if name in ours.split() and type(default) in (int, float):
         plan.answers[f"training.{name}"] = default
     plan.fields[name] = f"{name}: {kind} = {default!r}{comment}"

@@ -18,7 +18,6 @@ from scaffold.render.format import Remember
 from scaffold.render.project import render_project
 
 OFF = ("schedule", "predict", "clipping")  # unless the script says so: its own lines do it
-READERS = (lightning, transformers, accelerated)
 
 
 def build(
@@ -49,7 +48,7 @@ def read_plan(path: Path) -> Plan:
     if path.suffix not in (".py", ".ipynb") or not path.is_file():
         raise ScaffoldError(f"{path}: no Python file (.py) or notebook (.ipynb).")
     script = Script(path.resolve())
-    for reader in READERS:
+    for reader in (lightning, transformers, accelerated):
         for trainer in script.calls_of(reader.TRAINER)[:1]:
             script.define(*(p for p in script.tree.body if p.lineno < trainer.lineno))  # not later
             plan = Plan(script, reader.FRAMEWORK, items_before(script, trainer))
@@ -64,7 +63,7 @@ def read_plan(path: Path) -> Plan:
 def complete(catalog: Catalog, plan: Plan, name: str) -> Answers:
     """All answers. A value that a setting does not allow becomes a TODO."""
     given: Answers = {"project.task": "own"}
-    given |= {f"features.{feature}.enabled": False for feature in OFF}
+    given |= {f"features.{name}.enabled": False for name in OFF}
     named = "".join(letter if letter.isalnum() else "-" for letter in name).strip("-") or "ejected"
     for key, value in {"project.name": named, **plan.answers}.items():
         try:
@@ -81,8 +80,7 @@ def report(plan: Plan) -> list[str]:
     rows = [f"From {plan.script.path.name} ({plan.framework}), as answers:"]
     rows += [f"  {key} = {value!r}" for key, value in sorted(plan.answers.items())]
     if plan.notes:
-        rows += ["", "Without effect here, or done another way:"]
-        rows += [f"  {note}" for note in plan.notes]
+        rows += ["", "Without effect here, or done another way:", *(f"  {n}" for n in plan.notes)]
     if plan.todos:
         rows += ["", f"{len(plan.todos)} TODO(s), each in the project where it belongs:"]
         for todo in plan.todos:

@@ -267,8 +267,8 @@ class Run(Steps):
         made = getattr(self.plan.latest(model), "func", model)
         own = self.script.own_class(made)
         if own is None:
-            text = f"the LightningModule {ast.unparse(made)} is not in this folder: its steps"
-            raise self.script.error(self.start, f"{text} can't be read.")
+            text = f"{ast.unparse(made)} is not in this folder: its steps can't be read."
+            raise self.script.error(self.start, text)
         self.module = Module(self.plan, own)
         for node in self.script.source.all(ast.Assign):
             if re.search(r"\.automatic_optimization = (?!True$)", ast.unparse(node)):

@@ -64,9 +64,7 @@ class Plan:
     script: Script
     framework: str
     items: list[Item]
-    constants: list[Item] = field(
-        default_factory=list
-    )  # statements of the module, before it trains
+    constants: list[Item] = field(default_factory=list)  # of the module, before it trains
     edits: Edits = field(init=False)
     dropped: set[Item] = field(default_factory=set)
     answers: dict[str, Value] = field(default_factory=dict)
@@ -74,8 +72,7 @@ class Plan:
     model: str = ""  # the body of build_model
     loaders: str = ""  # the body of build_loaders
     loaders_take_model: bool = False
-    # the metric that best_model and early_stopping watch, in place of val_loss
-    monitors: dict[str, str] = field(default_factory=dict)
+    monitors: dict[str, str] = field(default_factory=dict)  # feature: the metric it watches
     sets: dict[str, Evaluation] = field(default_factory=dict)  # of val and test, if there
     optimizer: str = ""  # the body of build_optimizer
     scheduler: str = ""  # the body of build_scheduler
@@ -99,7 +96,8 @@ class Plan:
         if "__file__" in script.text:
             self.note("__file__ is now the file of the project")
         for name, statement in RESERVED.items():
-            bound = script.imports.get(name, statement) != statement or name in script.definitions
+            rows = script.imports.get(name, statement).split("\n")  # `import torch.fft`, too
+            bound = statement not in rows or name in script.definitions
             if bound or (name == "config" and any(name in item.bound for item in self.items)):
                 self._rename(name, f"script_{name}")
 

@@ -24,9 +24,8 @@ def prove(plan: Plan, folder: Path, updates: int) -> tuple[list[str], bool]:
 
 
 def _run(what: str, *arguments: str) -> str:
-    python = shutil.which("python") or sys.executable
-    command = [python, str(Path(__file__).parent / "proof" / "run.py"), *arguments]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [shutil.which("python") or sys.executable, f"{Path(__file__).parent}/proof/run.py"]
+    result = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False)
     if result.returncode:
         tail = "\n".join((result.stderr or result.stdout).strip().split("\n")[-8:])
         raise ScaffoldError(f"--prove: {what} failed:\n{tail}")

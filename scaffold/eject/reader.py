@@ -13,7 +13,7 @@ from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
 
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
 SEEDS = ("seed_everything", "set_seed")
-LEFT_OUT = ("cli_lightning_logo", "notebook_login", "login")
+SHOWN = "Audio cli_lightning_logo decode head keys login next notebook_login resize tokens word_ids"
 OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay"}
 OWN = "an own Trainer's method is not carried over"
 SAVED = "a run saves model.safetensors and checkpoints by itself"
@@ -205,10 +205,10 @@ class Reader(Statements):
     def _keep(self, item: Item) -> None:
         value = getattr(item.node, "value", None)
         imported = {"print", *self.script.imports}
-        shows = isinstance(item.node, ast.Expr) and not isinstance(value, ast.Call)
+        shows = isinstance(item.node, ast.Expr) and self._is_shown(value)
         calls = [part.value for part in ast.walk(item.node) if isinstance(part, ast.Expr)]
         quiet = all(last(call) in HARMLESS for call in calls if isinstance(call, ast.Call))
-        if shows or (quiet and not item.changed) or last(value) in LEFT_OUT:
+        if shows or (quiet and not item.changed):
             if shows or any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
                 text = ast.unparse(item.node)[:60]
                 self.plan.note(f"{self.script.place(item.node)}: `{text}` is not needed")
@@ -216,6 +216,12 @@ class Reader(Statements):
             self.plan.start.append(self.plan.lines([item]))
         else:
             self._leave(item, "nothing in the project needs this")
+
+    def _is_shown(self, value: ast.expr | None) -> bool:
+        """Whether a statement only shows a value, as in notebooks: `tokenizer("Hello")`."""
+        objects = {name for item in self.before for name in item.bound} - {self.model_name}
+        name = getattr(getattr(value, "func", None), "id", "") if words(value, ("0",)) else ""
+        return not isinstance(value, ast.Call) or last(value) in SHOWN.split() or name in objects
 
     def _leave(self, item: Item, reason: str) -> None:
         rows = self.plan.end if item in self.after else self.plan.comments

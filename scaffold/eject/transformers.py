@@ -11,7 +11,6 @@ from scaffold.eject.reader import SAVED, Reader
 
 FRAMEWORK = "transformers"
 TRAINER = r"transformers\..*(?<=\.)(Seq2Seq)?Trainer"
-SHARED = "`scaffold add share` uploads a run"
 ORDER = "model args data_collator train_dataset eval_dataset processing_class model_init"
 KNOWN = f"{ORDER} callbacks compute_metrics optimizers"
 ADAM = "AdamW(groups, lr=config.learning_rate, betas={betas}, eps={eps}"
@@ -62,7 +61,7 @@ class Arguments(Reader):
         "evaluate": "the model is evaluated after the last epoch, too",
         **dict.fromkeys(("save_model", "save_state"), SAVED),
         **dict.fromkeys(("save_metrics", "log_metrics"), "metrics go to metrics.jsonl"),
-        **dict.fromkeys(("push_to_hub", "create_model_card"), SHARED),
+        **dict.fromkeys(("push_to_hub", "create_model_card"), "`scaffold add share` uploads a run"),
     }
 
     def _read_arguments(self) -> None:

@@ -67,10 +67,9 @@ def _with_definitions(
     code = re.sub(r"\n{4,}", "\n\n\n", "\n\n\n".join([*own, rest]))
     # what binds each name: the rendered imports first, then ours, then those of the script
     sources = RESERVED | plan.script.imports
-    sources |= {
-        name: f"from {home} import {name}" for name, home in homes.items() if home != module
-    }
+    sources |= {name: f"from {at} import {name}" for name, at in homes.items() if at != module}
     sources |= dict(imports_of(*heads))
+    sources |= {name: rows for name, rows in plan.script.imports.items() if "\n" in rows}
     unbound = used_names(code) - bound_names(code) - set(dir(builtins))
     imports = "\n".join(sources.get(name, "") for name in unbound)
     block = merge_imports([[Line(row, Path(module), 1) for row in imports.split("\n")]], local)
@@ -252,10 +251,9 @@ def _fill_main(plan: Plan, places: Places) -> None:
         places.put("meters = Meters(accelerator)", below=count)
     places.put("\n".join(plan.comments), above="for epoch in range")
     ends = "metrics |= meters.end()" if plan.logs else ""
-    if "meters" not in plan.epoch_end:  # else what it logs is of this epoch, too
-        places.put(ends, below="metrics = {'train_loss'")
-        ends = ""
+    late = "meters" in plan.epoch_end  # what it logs is of this epoch, too
+    places.put("" if late else ends, below="metrics = {'train_loss'")
     schedule = "scheduler.step()" if plan.schedule == "epoch" else ""
-    rows = "\n".join(filter(None, [plan.epoch_end, ends, schedule]))
-    places.put(rows, above=r"done = epoch \+")
+    rows = [plan.epoch_end, ends if late else "", schedule]
+    places.put("\n".join(filter(None, rows)), above=r"done = epoch \+")
     places.put("\n".join(plan.end), above="model, optimizer = accelerator.free_memory")

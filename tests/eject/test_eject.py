@@ -179,7 +179,7 @@ REFUSED = {  # old text, new text, what stands in the line that stops it, what i
         "model = Net(width=16)",
         "model = L.pytorch.demos.BoringModel()",
         "trainer.fit",
-        "the LightningModule L.pytorch.demos.BoringModel is not in this folder",
+        "L.pytorch.demos.BoringModel is not in this folder",
     ),
     "LightningCLI": (
         "trainer = L.Trainer(max_epochs=4, accumulate_grad_batches=2, gradient_clip_val=0.5)",
@@ -834,3 +834,39 @@ def test_a_method_that_moves_hides_no_function_of_the_project(cli: Cli, tmp_path
     train = (eject(cli, tmp_path, text)[0] / "train.py").read_text()
     assert train.count("def evaluate(") == 1
     assert "loss = script_evaluate(" in train and "def script_evaluate(" in train
+
+
+def test_what_a_notebook_shows_is_no_todo(cli: Cli, tmp_path: Path) -> None:
+    """`tokenizer("Hello")` as a cell. A call that may change the model or the data still is one."""
+    shown = 'tokenizer("Hello", 1)\ndata[0].keys()\nnext(iter(data))\n'
+    text = change("trainer = Trainer(", f"{shown}trainer = Trainer(", AGAIN)
+    _, output = eject(cli, tmp_path, text)
+    assert (
+        output.count("is not needed") == 3 and '`tokenizer("Hello", 1)`'.replace('"', "'") in output
+    )
+    layers = "layers = model.layers\nlayers[0].freeze()\n"
+    (tmp_path / "changed").mkdir()
+    text = change("trainer = Trainer(", f"{layers}trainer = Trainer(", AGAIN)
+    _, output = eject(cli, tmp_path / "changed", text, code=1)
+    assert "layers[0].freeze()" in output and "nothing in the project needs this" in output
+
+
+def test_all_arguments_at_once_are_those_of_the_script(cli: Cli, tmp_path: Path) -> None:
+    parser = (
+        "    parser = ArgumentParser()\n    parser.add_argument('--width', type=int, default=5)\n"
+    )
+    parser += "    args = parser.parse_args()\n"
+    text = "from argparse import ArgumentParser\n" + change(
+        "def main():\n", f"def main():\n{parser}"
+    )
+    project, _ = eject(cli, tmp_path, change("width=16", "**vars(args)", text))
+    assert "Net(**dict(width=config.width))" in (project / "model.py").read_text()
+
+
+def test_a_package_may_be_imported_several_times(cli: Cli, tmp_path: Path) -> None:
+    text = change(
+        "import torch\n", "import torch\nimport torch.utils.data.distributed\nimport torch\n"
+    )
+    project, _ = eject(cli, tmp_path, text)
+    code = "".join(path.read_text() for path in project.glob("*.py"))
+    assert "script_torch" not in code and "import torch.utils.data.distributed" in code
