@@ -117,7 +117,7 @@ class Assembly(Triple):
         if theirs[0].depth == ours[0].depth and work_on_given(self, gap, ours, theirs):
             return [*ours, *theirs]
         # what continues the block above comes first, what opens one for the next unit comes last
-        if self.stands_for_next(gap, ours) or self.goes_with_next(gap):
+        if self.stands_for_next(gap, ours) or self.goes_with_next(self.ours, gap):
             return [*theirs, *ours]
         inside = self.opens_for_next(self.theirs, gap) and (
             ours[0].blanks or (self.stands_beside_next(gap) and ours[0].depth > theirs[-1].depth)

@@ -25,7 +25,7 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     replaced = other.of(gap) if gap < len(triple.base) and one.match[gap] is None else None
     if replaced is not None:
         return replaced.depth - triple.base[gap].depth
-    if one is triple.ours and triple.goes_with_next(gap) and (there := other.of(gap)) is not None:
+    if triple.goes_with_next(one, gap) and (there := other.of(gap)) is not None:
         return there.depth - triple.base[gap].depth
     places = one.inserts[gap]
     level = one.levels[gap]

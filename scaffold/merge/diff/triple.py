@@ -66,16 +66,16 @@ class Triple:
         places = side.inserts[gap]
         return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
 
-    def goes_with_next(self, gap: int) -> bool:
-        """Whether the owner's new lines make a call that was in the next line, which uses it now.
+    def goes_with_next(self, side: Side, gap: int) -> bool:
+        """Whether new lines of a side make a call that was in the next line, which uses it now.
 
         They follow it into a new block.
         """
-        after = self.ours.of(gap) if gap < len(self.base) else None
-        if after is None or after.key == self.base[gap].key or not self.ours.inserts[gap]:
+        after = side.of(gap) if gap < len(self.base) else None
+        if after is None or after.key == self.base[gap].key or not side.inserts[gap]:
             return False
         gone = _called(self.base[gap]) - _called(after)
-        return any(gone & _called(self.ours.units[place]) for place in self.ours.inserts[gap])
+        return any(gone & _called(side.units[place]) for place in side.inserts[gap])
 
     def stands_beside_next(self, gap: int) -> bool:
         """Whether the owner's new lines begin in the block of the next unit, not above it."""
