@@ -27,9 +27,10 @@ _checked: dict[int, Catalog] = {}
 def check_once(catalog: Catalog, remember: Remember) -> None:
     """Check the templates of a catalog, unless these files were checked before.
 
-    Raises TemplateError for the first fault.
+    Those of an installed package were, before it was built. Raises TemplateError for the first
+    fault.
     """
-    if id(catalog) in _checked:
+    if id(catalog) in _checked or catalog.root.parent == Path(__file__).parents[1]:
         return
 
     def check() -> str:
@@ -61,7 +62,7 @@ def check_templates(catalog: Catalog) -> None:
         places |= library.places(target)
         needed = set(_names_in_values(catalog, rows))
         needed.update(*(_imported_elsewhere(template) for _, template in rows))
-        every = find_names(line for _, template in rows for line in template.lines)
+        every = set[str]().union(*(template.all_names for _, template in rows))
         for component, template in rows:
             _check_conditions(catalog, component, template)
             if target.endswith(".py"):
@@ -112,7 +113,7 @@ def _check_parts(template: Template, places: set[tuple[str, str]]) -> None:
 
 def _check_imports(template: Template, needed: set[str]) -> None:
     """Each import must be used by the template, or by others of the file that do not import it."""
-    used = needed | find_names(template.lines)
+    used = needed | template.all_names
     for line in used_imports(template.imports, bound_names(template.imports) - used):
         raise line.error(f"nothing uses this: {line.text}")
 
@@ -120,7 +121,7 @@ def _check_imports(template: Template, needed: set[str]) -> None:
 def _imported_elsewhere(template: Template) -> set[str]:
     """The names that a template uses and does not import."""
     imports = [line for line in template.whole or () if line.text.startswith(("import ", "from "))]
-    return find_names(template.lines) - bound_names(template.imports) - find_names(imports)
+    return template.all_names - bound_names(template.imports) - find_names(imports)
 
 
 def _check_library(folder: Path, template: Template) -> None:

@@ -57,6 +57,11 @@ class Template:
         """What a whole file names."""
         return find_names(self.whole or ())
 
+    @cached_property
+    def all_names(self) -> set[str]:
+        """What its lines name."""
+        return find_names(self.lines)
+
     @property
     def lines(self) -> Iterator[Line]:
         """Those of the whole file, and those for places."""
