@@ -267,8 +267,7 @@ class Run(Steps):
         made = getattr(self.plan.latest(model), "func", model)
         own = self.script.own_class(made)
         if own is None:
-            text = f"{ast.unparse(made)} is not in this folder: its steps can't be read."
-            raise self.script.error(self.start, text)
+            raise self.script.error(self.start, f"{ast.unparse(made)} is no class of this folder.")
         self.module = Module(self.plan, own)
         for node in self.script.source.all(ast.Assign):
             if re.search(r"\.automatic_optimization = (?!True$)", ast.unparse(node)):

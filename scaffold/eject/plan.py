@@ -97,7 +97,8 @@ class Plan:
             self.note("__file__ is now the file of the project")
         for name, statement in RESERVED.items():
             rows = script.imports.get(name, statement).split("\n")  # `import torch.fft`, too
-            bound = statement not in rows or name in script.definitions
+            same = any(f"{row}.".startswith(f"{statement}.") for row in rows)
+            bound = not same or name in script.definitions
             if bound or (name == "config" and any(name in item.bound for item in self.items)):
                 self._rename(name, f"script_{name}")
 

@@ -69,7 +69,7 @@ def _with_definitions(
     sources = RESERVED | plan.script.imports
     sources |= {name: f"from {at} import {name}" for name, at in homes.items() if at != module}
     sources |= dict(imports_of(*heads))
-    sources |= {name: rows for name, rows in plan.script.imports.items() if "\n" in rows}
+    sources |= {name: rows for name, rows in plan.script.imports.items() if rows[:7] == "import "}
     unbound = used_names(code) - bound_names(code) - set(dir(builtins))
     imports = "\n".join(sources.get(name, "") for name in unbound)
     block = merge_imports([[Line(row, Path(module), 1) for row in imports.split("\n")]], local)
