@@ -66,10 +66,10 @@ def take_settings(plan: Plan) -> None:
             for node in plan.script.source.all(ast.Name):
                 is_parsed = isinstance(node, ast.Name) and found and node.id == found[0]
                 if is_parsed and id(plan.script.source.home(node)) in plan.homes:
-                    call = plan.script.source.parents[id(node)]
-                    own = ", ".join(f"{name}=config.{name}" for name in plan.fields)
-                    both = (call, f"dict({own})") if last(call) == "vars" else (node, "config")
-                    plan.edits.replace(*both)
+                    if last(above := plan.script.source.parents[id(node)]) == "vars":
+                        own = ", ".join(f"{name}=config.{name}" for name in plan.fields)
+                        plan.edits.replace(above, f"dict({own})")  # config has other settings, too
+                    plan.edits.replace(node, "config")
         elif last(call) == "parse_args_into_dataclasses":
             raise plan.script.error(item.node, "HfArgumentParser is not read: write its values.")
 

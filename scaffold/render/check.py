@@ -27,8 +27,8 @@ _checked: dict[int, Catalog] = {}
 def check_once(catalog: Catalog, remember: Remember) -> None:
     """Check the templates of a catalog, unless these files were checked before.
 
-    Those of an installed package were, before it was built. Raises TemplateError for the first
-    fault.
+    Those of a package, or of the exported page, were checked before it was built. Raises
+    TemplateError for the first fault.
     """
     if id(catalog) in _checked or catalog.root.parent == Path(__file__).parents[1]:
         return
@@ -38,11 +38,6 @@ def check_once(catalog: Catalog, remember: Remember) -> None:
         return "good"
 
     remember(f"templates {__version__} {signature(catalog.root)}", check)
-    take_as_checked(catalog)
-
-
-def take_as_checked(catalog: Catalog) -> None:
-    """Of templates that were checked where they were packed."""
     _checked[id(catalog)] = catalog
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from scaffold import cache
 from scaffold.answers.manifests import load_catalog
 from scaffold.errors import ScaffoldError
-from scaffold.render.check import take_as_checked
 from scaffold.web.page import Page
 
 ORIGIN = Path(__file__).parent / "origin.json"  # which templates these are, as the export found
@@ -23,7 +22,6 @@ def start() -> Callable[[str, str], tuple[bool, str]]:
         return kept[key]
 
     catalog = load_catalog()
-    take_as_checked(catalog)
     page = Page(catalog, remember, templates=json.loads(ORIGIN.read_text(encoding="utf-8")))
 
     def call(name: str, body: str) -> tuple[bool, str]:
