@@ -39,11 +39,10 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    folder, folds = Path("runs/cross_validation"), Config.cross_validation_folds
+    folder = Path("runs/cross_validation")
     parser.add_argument("--output-dir", "--output_dir", type=Path, default=folder)
-    parser.add_argument(
-        "--cross-validation-folds", "--cross_validation_folds", type=int, default=folds
-    )
+    names = "--cross-validation-folds", "--cross_validation_folds"
+    parser.add_argument(*names, type=int, default=Config.cross_validation_folds)
     own, flags = parser.parse_known_args()
     folds = own.cross_validation_folds
     if folds < 2:
