@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,7 @@ def list_projects() -> dict[str, Answers]:
             "hardware.num_processes": 2,
             "hardware.sharding": "fsdp",
         },
+        "fp8": {**gpt, "hardware.mixed_precision": "fp8"},
         "lora": {**chat("sft"), **BF16, **LORA},
         "4 bits": {**chat("sft"), **BF16, **LORA, "features.lora.quantization": "nf4"},
         "liger": {**chat("sft"), **BF16, "features.liger.enabled": True},
@@ -231,8 +232,8 @@ def memory_of_the_device() -> int:
     return int(call(Path(), [sys.executable, "-c", code]))
 
 
-def trains_split(project: Path) -> dict[str, Any]:
-    """FSDP 2 on one device."""
+def trains_launched(project: Path) -> dict[str, Any]:
+    """Started as `accelerate.yaml` says, on one device: FSDP 2, FP8."""
     launch = [
         sys.executable,
         "-m",
@@ -249,7 +250,8 @@ def trains_split(project: Path) -> dict[str, Any]:
 
 CHECKS: dict[str, Callable[[Path], Mapping[str, Any]]] = {
     "batch in parts": runs_out_of_memory,
-    "split": trains_split,
+    "split": trains_launched,
+    "fp8": trains_launched,
 }
 
 
@@ -280,7 +282,9 @@ def run(folder: Path, chosen: list[str]) -> Iterator[dict[str, Any]]:
         if not chosen or any(part in label for part in chosen)
     }
     with ThreadPoolExecutor(WORKERS) as pool:
-        yield from pool.map(run_one, wanted, wanted.values())
+        results = [pool.submit(run_one, label, project) for label, project in wanted.items()]
+        for done in as_completed(results):
+            yield done.result()
 
 
 if __name__ == "__main__":
