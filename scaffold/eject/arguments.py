@@ -2,24 +2,15 @@
 
 import ast
 import re
-import tomllib
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from scaffold.check.source import last
 from scaffold.eject.flow import root, words
-from scaffold.eject.plan import PARSE, UNKNOWN, Plan
+from scaffold.eject.plan import PARSE, UNKNOWN, Plan, table
 
 TYPES = {"int": int, "float": float, "str": str}
 DIRECT = ("training.", "hardware.", "features.")  # an argument that is a setting of ours
-
-
-@cache
-def table(name: str) -> Mapping[str, Mapping[str, Any]]:
-    text = (Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
 
 
 def take(plan: Plan, name: str, given: Mapping[str, ast.expr]) -> dict[str, Any]:

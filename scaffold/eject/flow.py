@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from scaffold.eject.script import DEFINITIONS, IMPORTS, Script, bound_names, is_text, used_names
 
-HARMLESS = {"print", "len", "isinstance", "range", "repr", "str", "sorted"}
+HARMLESS = {"print", "pprint", "display", "len", "isinstance", "range", "repr", "str", "sorted"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,11 @@
 """What is found in a script, in the words of our project, and what can't be carried over."""
 
 import ast
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from scaffold.answers.catalog import Value
@@ -12,31 +15,17 @@ from scaffold.eject.flow import Item, value_of
 from scaffold.eject.script import DEFINITIONS, Script, imports_of, used_names
 
 TODO = "# TODO:"
-OWN = """
-    after_training build_loaders build_model build_optimizer build_scheduler check_environment
-    collate config count_steps describe evaluate evaluate_test find_checkpoints format_metrics
-    log main parse_config progress_bar save_weights stop_on_nan write_config BestModel
-    Checkpoints Config EarlyStopping MetricsFile Progress RunningLoss
-"""
-LINES = """
-import inspect, os, sys, time, torch
-from accelerate import Accelerator, PartialState
-from accelerate.utils import broadcast_object_list, find_batch_size, set_seed
-from itertools import islice
-from math import ceil
-from meters import Meters
-from torch import nn
-from torch.optim import AdamW, Optimizer
-from torch.utils.data import DataLoader
-from transformers import DataCollatorWithPadding, EvalPrediction
-from transformers import default_data_collator, get_scheduler
-from transformers.trainer_pt_utils import EvalLoopContainer, get_parameter_names
-from transformers.trainer_utils import RemoveColumnsCollator
-from types import SimpleNamespace
-"""
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """A table of this package."""
+    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+
+
 # names of the written modules, and the import that binds them there
-RESERVED = dict.fromkeys(OWN.split(), "")
-RESERVED |= dict(imports_of(*ast.parse(LINES).body))
+RESERVED = dict.fromkeys(table("code")["names"].split(), "")
+RESERVED |= dict(imports_of(*ast.parse(table("code")["imports"]).body))
 UNKNOWN = object()
 PARSE = ("parse_args", "parse_known_args")
 
@@ -77,6 +66,7 @@ class Plan:
     optimizer: str = ""  # the body of build_optimizer
     scheduler: str = ""  # the body of build_scheduler
     functions: list[str] = field(default_factory=list)  # of train.py
+    batches: str = ""  # with what `items` belong to each, if not just the batches
     step: str = ""  # lines of the loop, at the left margin; they set `loss`
     epoch_end: str = ""  # after the evaluation
     schedule: str = ""  # what it goes by, if there is one: epoch or step

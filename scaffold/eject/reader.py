@@ -1,20 +1,24 @@
 """What the readers of all frameworks share: the statements before and after the training."""
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from scaffold.check.source import last
-from scaffold.eject.arguments import table
 from scaffold.eject.edits import margin
 from scaffold.eject.flow import HARMLESS, Item, module_items, needed, root, words
-from scaffold.eject.plan import UNKNOWN, Plan
+from scaffold.eject.plan import UNKNOWN, Plan, table
 from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
 
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
 SEEDS = ("seed_everything", "set_seed")
-SHOWN = "Audio cli_lightning_logo decode head keys login next notebook_login resize tokens word_ids"
+SHOWN = (
+    r"(Audio|cli_lightning_logo|decode|head|keys|login|next|notebook_login|resize|tokens|word_ids)$"
+)
+SHOWN += r"|(plot|show|draw|display|visuali[sz]e|investigate)(_|$)"
 OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay"}
+MEASURING = ("train", "fit", "evaluate", "validate", "test")
 OWN = "an own Trainer's method is not carried over"
 SAVED = "a run saves model.safetensors and checkpoints by itself"
 
@@ -57,6 +61,7 @@ class Statements:
             text += "function than the Trainer: whether and how often it runs is not known."
             raise self.script.error(found[0], text)
         self.result, self.after = items[places[0]].bound, items[places[0] + 1 :]
+        self.measured = set(self.result)  # names of what the Trainer measured
         del items[places[0] :]
         return found[0]
 
@@ -208,7 +213,8 @@ class Reader(Statements):
         shows = isinstance(item.node, ast.Expr) and self._is_shown(value)
         calls = [part.value for part in ast.walk(item.node) if isinstance(part, ast.Expr)]
         quiet = all(last(call) in HARMLESS for call in calls if isinstance(call, ast.Call))
-        if shows or (quiet and not item.changed):
+        loops = {root(part.iter) for part in ast.walk(item.node) if isinstance(part, ast.For)}
+        if shows or (quiet and item.changed <= loops):
             if shows or any(isinstance(part, ast.Call) for part in ast.walk(item.node)):
                 text = ast.unparse(item.node)[:60]
                 self.plan.note(f"{self.script.place(item.node)}: `{text}` is not needed")
@@ -221,7 +227,15 @@ class Reader(Statements):
         """Whether a statement only shows a value, as in notebooks: `tokenizer("Hello")`."""
         objects = {name for item in self.before for name in item.bound} - {self.model_name}
         name = getattr(getattr(value, "func", None), "id", "") if words(value, ("0",)) else ""
-        return not isinstance(value, ast.Call) or last(value) in SHOWN.split() or name in objects
+        is_named = re.match(SHOWN, last(value)) or name in objects
+        return not isinstance(value, ast.Call) or bool(is_named)
+
+    def _shows_metrics(self, value: ast.expr) -> bool:
+        """Whether a statement only shows what the Trainer measured."""
+        calls = [c for c in ast.walk(value) if isinstance(c, ast.Call) and self.is_trainer(c.func)]
+        known = self.measured.union(*(used_names(c) for c in calls if last(c) in MEASURING))
+        shows = not isinstance(value, ast.Call) or last(value) in HARMLESS
+        return shows and used_names(value) & self.unknown <= known
 
     def _leave(self, item: Item, reason: str) -> None:
         rows = self.plan.end if item in self.after else self.plan.comments
@@ -230,10 +244,10 @@ class Reader(Statements):
     def _read_after(self) -> None:
         """What follows the training becomes a function, as far as it needs no Trainer."""
         kept: list[Item] = []
-        unknown = {*self.names, *self.result}
+        self.unknown = {*self.names, *self.result}
         for item in self.after:
-            if not isinstance(item.node, DEFINITIONS) and (item.used | item.changed) & unknown:
-                unknown |= item.bound
+            if not isinstance(item.node, DEFINITIONS) and (item.used | item.changed) & self.unknown:
+                self.unknown |= item.bound
                 self._refuse(item, "this came after training")
             elif not isinstance(item.node, ast.Pass):
                 kept.append(item)
@@ -247,12 +261,15 @@ class Reader(Statements):
         self.plan.end.insert(0, "after_training(accelerator.unwrap_model(model))")
 
     def _refuse(self, item: Item, reason: str) -> None:
-        value = getattr(item.node, "value", item.node)
+        value: Any = getattr(item.node, "value", item.node)
         func = getattr(value, "func", value)
         name = last(func)
         if name in self.no_effect and self.is_trainer(func):
+            self.measured |= item.bound if name in MEASURING else set()
             if reason := self.no_effect[name]:
                 self.plan.note(f"trainer.{name}: {reason}")
+        elif isinstance(item.node, ast.Expr) and self._shows_metrics(item.node.value):
+            self.plan.note(f"`{ast.unparse(item.node)[:60]}`: metrics go to metrics.jsonl")
         elif isinstance(value, ast.Attribute) and value.attr == "metrics":  # of the training
             self.plan.note(f"{ast.unparse(item.node)}: metrics go to metrics.jsonl")
         else:

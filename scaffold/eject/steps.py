@@ -6,36 +6,12 @@ import re
 from collections.abc import Collection, Iterator
 
 from scaffold.eject.edits import margin
-from scaffold.eject.plan import RESERVED, Plan
+from scaffold.eject.plan import RESERVED, Plan, table
 
 LOGS = ("log", "log_dict")
-LOOP = {  # attributes of self, and of self.trainer
-    "current_epoch": "epoch",
-    "global_step": "progress.step",
-    "device": "accelerator.device",
-    "global_rank": "accelerator.process_index",
-    "print": "accelerator.print",
-    "trainer.current_epoch": "epoch",
-    "trainer.global_step": "progress.step",
-    "trainer.max_epochs": "config.epochs",
-    "trainer.estimated_stepping_batches": "total_steps",
-    "trainer.max_steps": "total_steps",
-    "trainer.num_training_batches": "batches_per_epoch",
-    "trainer.is_global_zero": "accelerator.is_main_process",
-}
-OTHERS = """
-    trainer logger loggers optimizers lr_schedulers manual_backward clip_gradients all_gather
-    toggle_optimizer untoggle_optimizer configure_callbacks log_grad_norm
-"""
-REFUSED = frozenset(OTHERS.split())  # what else self has from Lightning
-# names of main that code of a module can't bind
-NAMES = """
-    accelerator config model module modes optimizer scheduler progress epoch bar batches remaining
-    done meters metrics samples start start_step values checkpoints states settings save_every
-    train_loader val_loader test_loader total_steps batches_per_epoch metrics_file train_loss
-    grad_norm best_model early_stopping line seconds
-"""
-MAIN = frozenset(NAMES.split())
+LOOP = table("code")["loop"]  # attributes of self, and of self.trainer
+REFUSED = frozenset(table("code")["refused"].split())  # what else self has from Lightning
+MAIN = frozenset(table("code")["main"].split())
 TAKEN = {name: f"script_{name}" for name in RESERVED}  # by functions of the project
 STEP = re.compile(r"\w+_step|on_\w+")  # methods whose lines stand in the loop
 EVALUATING = MAIN - {"epoch", "progress", "total_steps", "batches_per_epoch"}  # what evaluate knows

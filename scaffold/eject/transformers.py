@@ -2,54 +2,21 @@
 
 import ast
 import re
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from scaffold.check.source import last
 from scaffold.eject.arguments import take
 from scaffold.eject.flow import words
-from scaffold.eject.plan import Evaluation
+from scaffold.eject.plan import UNKNOWN, Evaluation, table
 from scaffold.eject.reader import SAVED, Reader
 
 FRAMEWORK = "transformers"
 TRAINER = r"transformers\..*(?<=\.)(Seq2Seq)?Trainer"
 ORDER = "model args data_collator train_dataset eval_dataset processing_class model_init"
 KNOWN = f"{ORDER} callbacks compute_metrics optimizers"
-ADAM = "AdamW(groups, lr=config.learning_rate, betas={betas}, eps={eps}"
-OPTIMIZERS = {
-    "adamw_torch": f"{ADAM})",
-    "adamw_torch_fused": f"{ADAM}, fused=True)",
-    "sgd": "torch.optim.SGD(groups, lr=config.learning_rate)",
-}
-GROUPS = """norms = [r"bias", r"layernorm", r"rmsnorm", r"(^|\\.)norm($|\\.)", r"_norm($|\\.)"]
-decayed = set(get_parameter_names(model, [nn.LayerNorm], norms))  # all but norms and biases
-named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
-groups = [
-    {"params": [p for name, p in named if name in decayed], "weight_decay": config.weight_decay},
-    {"params": [p for name, p in named if name not in decayed], "weight_decay": 0.0},
-]"""
-COLUMNS = """collate = RemoveColumnsCollator(  # without what the model does not take
-    collate, [*inspect.signature(MODEL.forward).parameters, "label", "label_ids", "labels"]
-)"""
-USUAL = "outputs = model(**batch)\nloss = outputs.loss"
-CAUSAL = """tokens = batch["labels"]
-tokens = tokens if module.loss_type is None else tokens[:, 1:]  # the first has no prediction
-outputs = model(**batch, num_items_in_batch=(tokens != -100).sum())
-loss = outputs.loss"""
+EARLY = ("early_stopping_patience", "early_stopping_threshold")
 LOG = 'meters.log(f"{name}_loss", loss, samples)'
-START = "predictions, references = EvalLoopContainer(True, -100), EvalLoopContainer(True, -100)"
-METRICS = """labels = tuple(batch[key] for key in LABELS)
-STEP
-config_ = getattr(module, "config", None)
-known = getattr(config_, "keys_to_ignore_at_inference", ["cache", "past_key_values"])
-ignored = ["loss", *known]  # outputs that are no predictions
-logits = tuple(value for key, value in outputs.items() if key not in ignored)
-logits, labels = (part[0] if len(part) == 1 else part for part in (logits, labels))
-pair = accelerator.pad_across_processes((logits, labels), dim=1, pad_index=-100)
-logits, labels = accelerator.gather_for_metrics(pair)
-predictions.add(logits)
-references.add(labels)"""
-END = """predictions, references = predictions.get_arrays(), references.get_arrays()
-values = METRICS(EvalPrediction(predictions, references))
-meters.log_dict({f"{name}_{key}": value for key, value in values.items()}, 1)"""
 
 
 class Arguments(Reader):
@@ -57,6 +24,7 @@ class Arguments(Reader):
 
     start_word = "train"
     model_text = ""  # all that makes the model
+    orders: ClassVar = {"EarlyStoppingCallback": EARLY}
     no_effect: ClassVar = {
         "evaluate": "the model is evaluated after the last epoch, too",
         **dict.fromkeys(("save_model", "save_state"), SAVED),
@@ -73,6 +41,7 @@ class Arguments(Reader):
         self.arguments = words(call, ("output_dir",))
         self.refuse_stars(call)
         self.used |= {item for item in plan.items if getattr(node, "id", "") in item.bound}
+        self._leave_computed()
         values = self.values = take(plan, "transformers", self.arguments)
         answers, epochs, steps = plan.answers, values["num_train_epochs"], values["max_steps"]
         if steps > 0:
@@ -89,6 +58,15 @@ class Arguments(Reader):
                 answers["hardware.mixed_precision"] = name
         self._answer_evaluation()
 
+    def _leave_computed(self) -> None:
+        """How often a run logs changes nothing else, unless it is evaluated as often."""
+        given, value = self.arguments, self.plan.value
+        strategies = [value(given.get(name)) for name in ("eval_strategy", "evaluation_strategy")]
+        is_only_log = "steps" not in strategies or "eval_steps" in given
+        if is_only_log and value(given.get("logging_steps")) is UNKNOWN:
+            del given["logging_steps"]
+            self.plan.note("logging_steps: the script computes it; it is --log-every here")
+
     def _answer_evaluation(self) -> None:
         values, answers = self.values, self.plan.answers
         unit, every = values["save_strategy"], values["save_steps"]
@@ -101,8 +79,19 @@ class Arguments(Reader):
             answers["features.evaluation_by_steps.every"] = every
         best = str(values.get("metric_for_best_model") or "loss").removeprefix("eval_")
         greater = values.get("greater_is_better", not best.endswith("loss"))
+        self.best = f"val_{best}", "max" if greater else "min"
         if values.get("load_best_model_at_end") and self.plan.sets:
-            self.watch("best_model", f"val_{best}", "max" if greater else "min")
+            self.watch("best_model", *self.best)
+
+    def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
+        if name != "EarlyStoppingCallback" or not self.plan.sets:
+            return False
+        patience, least = (
+            values.get(word, usual) for word, usual in zip(EARLY, (1, 0.0), strict=True)
+        )
+        if least:
+            self.plan.note("EarlyStoppingCallback: the threshold is above the best that counted")
+        return self.watch("early_stopping", *self.best, patience=patience, min_delta=float(least))
 
     def _read_loaders(self) -> None:
         plan, given = self.plan, self.given
@@ -114,8 +103,7 @@ class Arguments(Reader):
         rows = [self.needs(*sets.values(), *more, without=self.model_name)]
         rows.append(f"collate = {self._collator()}")
         if self.values["remove_unused_columns"]:
-            is_peft = re.search("get_peft_model|PeftModel", self.model_text)
-            rows.append(COLUMNS.replace("MODEL", "model.get_base_model()" if is_peft else "model"))
+            rows.append(code("columns", MODEL=self._base("model")))
         drop = ", drop_last=True" if self.values.get("dataloader_drop_last") else ""
         for name, node in sets.items():
             size = "config.batch_size, shuffle=True"
@@ -127,6 +115,11 @@ class Arguments(Reader):
             )
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders = self.with_model(*rows)
+
+    def _base(self, name: str) -> str:
+        """The model without adapters."""
+        is_peft = re.search("get_peft_model|PeftModel", self.model_text)
+        return f"{name}.get_base_model()" if is_peft else name
 
     def _collator(self) -> str:
         node, processor = self.given.get("data_collator"), self.given.get("processing_class")
@@ -142,13 +135,13 @@ class Arguments(Reader):
         if node is not None:
             raise self.script.error(node, "optimizers= is not carried over: give optim=.")
         name = str(values["optim"]).rpartition(".")[2].lower()
-        if name not in OPTIMIZERS:
+        if name not in table("code")["optimizers"]:
             reason = "write this optimizer in build_optimizer"
             self.refuse(self.arguments["optim"], reason, "optim")
             name = "adamw_torch_fused"
-        betas = values["adam_beta1"], values["adam_beta2"]
-        made = OPTIMIZERS[name].format(betas=betas, eps=values["adam_epsilon"])
-        self.plan.optimizer = f"{GROUPS}\nreturn {made}"
+        betas, eps = str((values["adam_beta1"], values["adam_beta2"])), str(values["adam_epsilon"])
+        made = table("code")["optimizers"][name].replace("BETAS", betas).replace("EPS", eps)
+        self.plan.optimizer = code("groups", OPTIMIZER=made)
         kind = str(values["lr_scheduler_type"]).rpartition(".")[2].lower()
         warmup = values.get("warmup_ratio") or values["warmup_steps"]
         steps = str(int(warmup)) if warmup >= 1 or not warmup else f"ceil({warmup} * total_steps)"
@@ -183,6 +176,11 @@ class Run(Arguments):
         self._read_loaders()
         self._read_optimizer()
         self.read_callbacks(self.given.get("callbacks"))
+        if self.values.get("gradient_checkpointing") or self.values.get("activation_checkpointing"):
+            node, name = self.given["model"], self.model_name or "model"
+            rows = [self.needs(node), "" if self.model_name else f"model = {plan.text(node)}"]
+            rows += [f"{name}.gradient_checkpointing_enable()", f"return {name}"]
+            plan.model = self.function(*rows)
         self.finish()
 
     def _read_step(self) -> None:
@@ -191,14 +189,19 @@ class Run(Arguments):
         text = self.function(self.needs(model), plan.text(model))
         parts = [node for nodes in plan.definitions_of(text).values() for node in nodes]
         self.model_text = "\n".join([text, *map(plan.block, parts)])
-        both = plan.step = CAUSAL if re.search("CausalLM|LMHead", self.model_text) else USUAL
+        kind = "causal_step" if re.search("CausalLM|LMHead", self.model_text) else "step"
+        both = plan.step = code(kind)
         if own is not None:
             self._move_compute_loss(own)
             plan.step = "loss = compute_loss(model, batch)"
             both = "loss, outputs = compute_loss(model, batch, return_outputs=True)"
         name = "gradient_accumulation_steps"
         if plan.answers.get(f"training.{name}", 1) != 1:
-            self.refuse(self.arguments[name], "each batch counts the same, not each token", name)
+            if own is not None:
+                self.refuse(self.arguments[name], "compute_loss weighs each batch the same", name)
+            else:
+                plan.step = code("accumulated_step")
+                plan.batches = f"with_items(bar, accelerator, {self._base('module')}, config)"
         if plan.sets:
             plan.sets["val"] = self._evaluation(both)
 
@@ -218,9 +221,25 @@ class Run(Arguments):
         if metrics is None or plan.value(metrics) is None:
             return Evaluation(step=step)
         plan.functions.append(self.needs(metrics, without=self.model_name))
+        end, join = code("end", METRICS=plan.text(metrics)), self.values["eval_do_concat_batches"]
+        if self.values.get("predict_with_generate") and last(self.trainer) == "Seq2SeqTrainer":
+            limits = {"max_length": self.values.get("generation_max_length")}
+            limits["num_beams"] = self.values.get("generation_num_beams")
+            given = "".join(f", {name}={value}" for name, value in limits.items() if value)
+            return Evaluation(
+                code("texts_start", JOIN=join), code("texts", LIMITS=given, STEP=step), end
+            )
         is_span = "start_positions" in self.script.text
         names = ["start_positions", "end_positions"] if is_span else ["labels"]
         names = self.values.get("label_names") or names
         labels = "(" + "".join(f'"{name}", ' for name in names).rstrip() + ")"
-        step = METRICS.replace("LABELS", labels).replace("STEP", step)  # the loss may pop labels
-        return Evaluation(START, step, END.replace("METRICS", plan.text(metrics)))
+        step = code("metrics", LABELS=labels, STEP=step)  # the loss may pop labels
+        return Evaluation(code("start", JOIN=join), step, end)
+
+
+def code(name: str, **words: object) -> str:
+    """Lines of code.toml, with its words in capitals filled in."""
+    text = str(table("code")[name])
+    for word, new in words.items():
+        text = text.replace(word, str(new))
+    return text

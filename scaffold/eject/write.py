@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.eject.edits import Edits, margin
-from scaffold.eject.plan import RESERVED, Evaluation, Plan
+from scaffold.eject.plan import RESERVED, Evaluation, Plan, table
 from scaffold.eject.script import IMPORTS, bound_names, imports_of, used_names
 from scaffold.errors import ScaffoldError
 from scaffold.render.imports import merge_imports
@@ -15,11 +15,7 @@ from scaffold.render.places import Line
 
 OWN = ("model.py", "data.py", "train.py")  # where the user's code goes, in this order
 UNUSED = ("learning_rate", "weight_decay", "num_workers")  # settings of ours that may go
-ALONE = """if accelerator.num_processes > 1:
-    raise SystemExit("One process only: {reason}, so gradients would not be averaged.")"""
 MODULE = "module = accelerator.unwrap_model(model)"
-RESTORE = """for part, mode in modes:  # some may stay in evaluation mode
-    part.training = mode"""
 TEST = r'evaluate\(accelerator, model, test_loader, "test"'
 
 
@@ -28,8 +24,10 @@ def fill(plan: Plan, rendered: Mapping[str, str]) -> dict[str, str]:
     files = dict(rendered)
     if plan.answers.get("training.gradient_accumulation_steps", 1) != 1:
         plan.note("accumulation: an epoch leaves out batches that do not fill its last step")
-    if plan.logs or plan.sets:
-        files["meters.py"] = (Path(__file__).parent / "meters.txt").read_text(encoding="utf-8")
+    for module, is_used in {"meters": plan.logs or plan.sets, "items": plan.batches}.items():
+        if is_used:
+            text = (Path(__file__).parent / f"{module}.txt").read_text(encoding="utf-8")
+            files[f"{module}.py"] = text
     rows = plan.script.headline.split("\n") if plan.script.headline else []
     head = "\n".join(row if row.startswith("#") else f"# {row}".rstrip() for row in rows)
     model = f"def build_model(config) -> nn.Module:\n{margin(plan.model, 4)}"
@@ -149,7 +147,8 @@ class Places:
 def write_train(plan: Plan, rendered: str) -> str:
     """Raises ScaffoldError if the templates have no such place."""
     text = _with_sets(plan, rendered)
-    text = _change(text, r"for inputs, targets in bar", "for batch in bar")
+    loop = f"for batch, items, weight in {plan.batches}" if plan.batches else "for batch in bar"
+    text = _change(text, r"for inputs, targets in bar", loop)
     text = _change(text, r"train_loss.add\(loss, len\(targets\)\)", "train_loss.add(loss, samples)")
     if plan.scheduler and plan.answers.get("features.checkpoints.enabled", True):
         text = _change(text, r'(\s+|\{)("metrics_file": )', r'\1"scheduler": scheduler,\1\2')
@@ -228,7 +227,7 @@ def _evaluate(name: str, found: Evaluation, keeps_modes: bool) -> str:
         "    samples = find_batch_size(batch)" if "samples" in used else "",
         margin(found.step, 4),
         found.end,
-        RESTORE if keeps_modes else "model.train()",
+        table("code")["restore"] if keeps_modes else "model.train()",
         "return meters.end()",
     ]
     head = f"@torch.no_grad()\ndef {function}(accelerator, model, loader, name, limit=0) -> dict:\n"
@@ -239,9 +238,13 @@ def _fill_main(plan: Plan, places: Places) -> None:
     count = "batches_per_epoch, total_steps"
     places.put("\n".join(plan.start), above="accelerator = Accelerator")
     if plan.alone:
-        places.put(ALONE.format(reason=plan.alone), below="accelerator = Accelerator")
+        places.put(
+            table("code")["alone"].replace("REASON", plan.alone), below="accelerator = Accelerator"
+        )
     inner = "model"
-    if "module" in used_names(plan.step, plan.epoch_end) or "model" in used_names(plan.scheduler):
+    if "module" in used_names(plan.batches, plan.step, plan.epoch_end) or "model" in used_names(
+        plan.scheduler
+    ):
         inner = "module"
         places.put(MODULE, above=count)
     if plan.scheduler:

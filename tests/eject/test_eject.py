@@ -16,8 +16,7 @@ from scaffold import eject as eject_package
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
-from scaffold.eject.arguments import table
-from scaffold.eject.plan import RESERVED, TODO
+from scaffold.eject.plan import RESERVED, TODO, table
 from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names
 from scaffold.eject.steps import MAIN
 from support.command_line import Cli, command_line
@@ -425,9 +424,12 @@ def test_the_result_of_a_training_is_not_used(cli: Cli, tmp_path: Path) -> None:
     """No Trainer is made and trained when the project's files are imported."""
     text = SCRIPTS["transformers"].replace("trainer.train()", "result = trainer.train()")
     text += "metrics = result.metrics\ntrainer.save_metrics('train', metrics)\nprint(result)\n"
+    text += "outputs = trainer.predict(data)\nprint(outputs)\nprint(trainer.evaluate())\n"
     project, output = eject(cli, tmp_path, text, code=1)
     train = (project / "train.py").read_text()
-    assert "#   print(result)" in train and "TODO" in output
+    assert "#   print(outputs)" in train and "print(result)" not in train
+    for shown in ("result", "trainer.evaluate()"):
+        assert f"`print({shown})`: metrics go to metrics.jsonl" in output
     assert " Trainer(" not in train and "TrainingArguments(" not in train
     assert "metrics = result.metrics: metrics go to metrics.jsonl" in output
 
@@ -693,6 +695,71 @@ def test_a_causal_model_has_the_mean_and_the_outputs_of_the_trainer(
     assert "num_items_in_batch" not in train and 'ignored = ["loss", *known]' in train
     labels = train.index('labels = tuple(batch[key] for key in ("target",))')
     assert labels < train.index("outputs = model(**batch)"), "the loss may take them out"
+
+
+ACCUMULATED = change(
+    '"out"', '"out", gradient_accumulation_steps=3, gradient_checkpointing=True', CAUSAL
+)
+TEXTS = """
+import random
+
+from datasets import Dataset
+from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, T5Config, T5ForConditionalGeneration
+
+rows = [[random.randint(3, 10) for _ in range(4)] + [1] for _ in range(40)]
+rows = Dataset.from_dict({"input_ids": rows, "labels": rows})
+sizes = dict(vocab_size=11, d_model=8, d_kv=4, d_ff=8, num_layers=1, num_heads=2)
+model = T5ForConditionalGeneration(T5Config(**sizes, decoder_start_token_id=0))
+
+
+def widths(pred):
+    predictions, labels = pred
+    assert predictions.min() >= 0, "padded as the tokenizer pads"
+    return {"width": float(predictions.shape[1]), "labels": float(labels.shape[1])}
+
+
+args = Seq2SeqTrainingArguments(
+    "out", eval_strategy="epoch", predict_with_generate=True, generation_max_length=7
+)
+trainer = Seq2SeqTrainer(model, args, train_dataset=rows, eval_dataset=rows, compute_metrics=widths)
+trainer.train()
+"""
+
+
+@pytest.mark.train
+def test_texts_are_generated_for_their_metrics(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed("transformers")
+    for name, value in warm_environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    project, _ = eject(cli, tmp_path, TEXTS)
+    assert "module.generate(**inputs, max_length=7)" in (project / "train.py").read_text()
+    result = start(project, ["train.py", "--epochs", "1"], 1)
+    assert "val_width 7 | val_labels 5" in result.stdout, result.stderr
+    proof = cli("eject", tmp_path / "script.py", tmp_path / "other", "--prove", "4")
+    assert proof.code == 0 and "  it began with" not in proof.out + proof.err
+
+
+@pytest.mark.train
+@pytest.mark.parametrize("takes_items", [True, False])
+def test_each_label_of_a_step_counts_as_in_the_trainer(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, takes_items: bool
+) -> None:
+    """Also for a model that does not take their number: then each batch counts the same."""
+    installed("transformers")
+    for name, value in warm_environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+    own = f"class Net(GPT2LMHeadModel):\n    accepts_loss_kwargs = {takes_items}\n\n\nmodel = Net("
+    text = change("model = GPT2LMHeadModel(", own, ACCUMULATED)
+    text = change(
+        "[[1, 2, 3, 4]] * 32}", "[[-100] * (n % 4) + [5] * (4 - n % 4) for n in range(96)]}", text
+    )
+    text = change("[[1, 2, 3, 4]] * 32", "[[1, 2, 3, 4]] * 96", text)
+    result = cli("eject", write(tmp_path, text), tmp_path / "project", "--prove", "4")
+    assert result.code == 0, result.out + result.err
+    assert "4 updates on the same 12 batches" in result.out + result.err
+    assert "  it began with" not in result.out + result.err
 
 
 def test_a_batch_size_of_the_script_is_said(cli: Cli, tmp_path: Path) -> None:
