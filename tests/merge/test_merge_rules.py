@@ -492,6 +492,36 @@ def test_two_blocks_that_lose_their_bodies_are_asked_about_and_nothing_else() ->
     assert "    print(10)\n    print(2)\n<<<<" in text and text.endswith("print(50)\n")
 
 
+ENDING = """
+    def main(model, save, evaluate, loader, folder):
+        train(model)
+        OWN
+        save(model, folder)
+        print(evaluate(model, loader))
+"""
+AVERAGED = {
+    "a function": ("average_last(model, folder)", True),
+    "a loop": ("for a, b in zip(model.parameters(), last):\n            a.data.add_(b)", True),
+    "loaded": ("model.load_state_dict(average(folder))", True),
+    "shown": ("print(model)", False),
+    "of something else": ("count = count_parameters(model)", False),
+}
+
+
+@pytest.mark.parametrize("name", AVERAGED)
+@pytest.mark.parametrize("weights", ["with ema.applied():", "best_model.load(model)"])
+def test_own_weights_just_before_others_take_their_place(name: str, weights: str) -> None:
+    own, asks = AVERAGED[name]
+    base, ours = ENDING.replace("        OWN\n", ""), ENDING.replace("OWN", own)
+    theirs = ENDING.replace("OWN", weights)
+    if weights.startswith("with"):
+        theirs = theirs.replace("        save(", "            save(")
+        theirs = theirs.replace("        print(", "            print(")
+    merged = merge(base, ours, theirs)
+    reasons = [conflict for conflict in map(str, merged.conflicts) if "would not see" in conflict]
+    assert bool(reasons) is asks and bool(merged.conflicts) is asks
+
+
 # what is wrong after an update is told
 
 
@@ -523,6 +553,43 @@ def test_what_is_newly_wrong_is_told(name: str) -> None:
     before, after, rendered, said = WRONG[name]
     found = find_new_wrongs(*({"train.py": text} for text in (before, after, rendered)))
     assert list(map(str, found)) == [said]
+
+
+NAMED = """
+def evaluate(name):
+    found = {"loss": 1}
+    return RESULT
+
+
+def main():
+    metrics = evaluate("val")
+    print(metrics)
+"""
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        '{f"{name}_nll": 1}',
+        '{name + "_nll": 1}',
+        '{"%s_nll" % name: 1}',
+        '{f"{name}/{key}": value for key, value in found.items()}',
+        "dict(found)",
+    ],
+)
+def test_a_key_that_is_put_together_is_known(result: str) -> None:
+    """A new line that reads another key is told, and one that reads this key is not."""
+    usual = NAMED.replace("RESULT", '{f"{name}_loss": 1}')
+    before, rendered = NAMED.replace("RESULT", result), f"{usual}    stop(metrics['val_loss'])\n"
+    after = f"{before}    stop(metrics['val_loss'])\n"
+    found = find_new_wrongs(*({"train.py": text} for text in (before, after, rendered)))
+    assert list(map(str, found)) == [
+        "train.py:10: metrics has no 'val_loss' here, as this line needs"
+    ]
+    same = '{f"{name}_{key}": value for key, value in found.items()}'
+    before = NAMED.replace("RESULT", same)
+    after = f"{before}    stop(metrics['val_loss'])\n"
+    assert not find_new_wrongs(*({"train.py": text} for text in (before, after, rendered)))
 
 
 def test_relative_imports_of_what_is_gone_are_told() -> None:

@@ -146,7 +146,7 @@ class _Values:
         match node:
             case ast.Name():
                 return names.get(node.id)
-            case ast.Constant() | ast.JoinedStr():
+            case ast.Constant() | ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
                 return _text(node, names)
             case ast.Dict():
                 return self.literal(node, names, scope)
@@ -154,6 +154,21 @@ class _Values:
                 left = self.value(node.left, names, scope)
                 right = self.value(node.right, names, scope)
                 return left | right if isinstance(left, Keys) else None
+            case ast.DictComp(
+                generators=[
+                    ast.comprehension(
+                        target=ast.Tuple(elts=[ast.Name(id=name), _]),
+                        iter=ast.Call(func=ast.Attribute(value=owner, attr="items")),
+                        ifs=[],
+                    )
+                ]
+            ):
+                old = self.value(owner, names, scope)
+                if not isinstance(old, Keys):
+                    return None
+                texts = {_text(node.key, Names({**names, name: text})) for text in old.names}
+                known = frozenset(text for text in texts if text is not None)
+                return Keys(known, old.is_open or None in texts)
             case ast.IfExp():
                 both = (node.body, node.orelse)
                 return _join([self.value(part, names, scope) for part in both])
@@ -387,6 +402,11 @@ def _text(node: ast.expr, names: Names) -> str | None:
         case ast.JoinedStr():
             parts = [_text(part, names) for part in node.values]
             return None if None in parts else "".join(part or "" for part in parts)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mod() as operator, right=right):
+            first, second = _text(left, names), _text(right, names)
+            if first is None or second is None:
+                return None
+            return first + second if isinstance(operator, ast.Add) else first.replace("%s", second)
     return None
 
 

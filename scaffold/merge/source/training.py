@@ -20,6 +20,12 @@ _WAITS = re.compile(r"if not \w+\.sync_gradients:")
 _ACCUMULATES = re.compile(r"with .*\.accumulate\(")
 _CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
 
+_OTHER_WEIGHTS = re.compile(r"with \w+\.applied\(\):|\w+\.load\(model\)")
+_USES_MODEL = re.compile(
+    r"(\w+ = )?(?!print\b|log\b)([\w.]+\(.*\bmodel\b|model\.load\w*\()"
+    r"|for .*\bmodel\b[\s\S]*(\w_\(|\.data\b)"
+)
+
 # the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
 _SBATCH = {
     "-A": "--account",
@@ -57,6 +63,16 @@ def waits_for_parts(text: str) -> bool:
 def limits_gradients(text: str) -> bool:
     """Whether a statement clips gradients, which are complete at the end of a step."""
     return bool(_CLIPS.match(text.strip()))
+
+
+def puts_in_other_weights(text: str) -> bool:
+    """Whether a statement puts averaged or earlier weights into the model."""
+    return bool(_OTHER_WEIGHTS.match(text.strip()))
+
+
+def works_on_weights(text: str) -> bool:
+    """Whether a statement may change the model, or make something of it."""
+    return bool(_USES_MODEL.match(text.strip()))
 
 
 def without_mark(row: str) -> str:
