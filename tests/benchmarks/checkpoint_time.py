@@ -19,7 +19,7 @@ WIDTH, LAYERS = 2048, 6  # 25 million parameters, of which AdamW keeps two more 
 def measure_checkpoints(folder: Path, rounds: int) -> dict[str, float]:
     """Seconds of a save, medians of rounds in turns.
 
-    Ours is written aside and renamed, with random numbers and
+    Ours is written aside and renamed, with digests, random numbers and
     the states of the loop; torch.save is timed as it is, and with its file flushed as well.
     """
     project = load_project("plain").train
@@ -33,9 +33,12 @@ def measure_checkpoints(folder: Path, rounds: int) -> dict[str, float]:
         config = project.Config(output_dir=folder / "ours", keep_checkpoints=1)
         config.output_dir.mkdir()
         loss = project.RunningLoss(accelerator)
-        checkpoints = project.Checkpoints(
-            accelerator, config, project.Progress(), {"train_loss": loss}
-        )
+        progress = project.Progress()
+        checkpoints = project.Checkpoints(accelerator, config, progress, {"train_loss": loss})
+
+        def save_ours() -> None:
+            progress.step += 1  # a step is saved once
+            checkpoints.save()
 
         def save_plain(flushed: bool) -> None:
             state = {"model": model.state_dict(), "optimizer": optimizer.state_dict()}
@@ -46,7 +49,7 @@ def measure_checkpoints(folder: Path, rounds: int) -> dict[str, float]:
                     os.fsync(file.fileno())
 
         ways = {
-            "scaffold": checkpoints.save,
+            "scaffold": save_ours,
             "torch.save": lambda: save_plain(False),
             "torch.save, flushed": lambda: save_plain(True),
         }
@@ -57,4 +60,6 @@ def measure_checkpoints(folder: Path, rounds: int) -> dict[str, float]:
                 began = time.perf_counter()
                 save()
                 seconds[name].append(time.perf_counter() - began)
+        saved = [path.name for path in config.output_dir.glob("checkpoint_*")]
+        assert saved == [f"checkpoint_{rounds:08d}"], saved
     return {name: round(statistics.median(values), 3) for name, values in seconds.items()}
