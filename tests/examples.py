@@ -4,7 +4,9 @@
 tasks, and keeps what the run said and drew in their folder `result`, which their README shows.
 """
 
+import ast
 import hashlib
+import io
 import json
 import os
 import re
@@ -13,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tokenize
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,6 +30,7 @@ from scaffold.render.project import build_project
 from support.paths import REPOSITORY
 
 FOLDER = REPOSITORY / "generated_examples"
+HAVE_DOCSTRINGS = (ast.Module, ast.ClassDef, ast.FunctionDef)
 COMMAND = "python tests/examples.py"
 README, RESULT = "README.md", "result"
 
@@ -105,10 +109,25 @@ def show_result(folder: Path) -> str:
 
 
 def code_digest(files: Mapping[str, str]) -> str:
-    """What the code of an example hashes to, without that of its tests."""
+    """What the code of an example hashes to, without its tests, comments and docstrings."""
     code = [(file, text) for file, text in sorted(files.items()) if file.endswith(".py")]
-    trained = [pair for pair in code if not pair[0].startswith("tests/")]
+    trained = [(file, what_runs(text)) for file, text in code if not file.startswith("tests/")]
     return hashlib.sha256(json.dumps(trained).encode()).hexdigest()
+
+
+def what_runs(text: str) -> list[str]:
+    """The lines of code, without those of comments and docstrings."""
+    rows = text.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            line, column = token.start
+            rows[line - 1] = rows[line - 1][:column]
+    for node in ast.walk(ast.parse(text)):
+        first = node.body[0] if isinstance(node, HAVE_DOCSTRINGS) and node.body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            end = first.end_lineno or first.lineno
+            rows[first.lineno - 1 : end] = [""] * (end - first.lineno + 1)
+    return [row.rstrip() for row in rows if row.strip()]
 
 
 def train_example(name: str) -> None:

@@ -127,3 +127,13 @@ def test_writing_them_replaces_what_was_there(tmp_path: Path) -> None:
         for path, text in render_example(name).items()
     }
     assert written == expected
+
+
+def test_a_digest_is_of_what_runs() -> None:
+    """A comment or a docstring changes no result, and everything else may."""
+    text = '"""Doc."""\n\n\ndef f():\n    """More.\n\n    Lines."""\n    return "# 1"  # one\n'
+    digest = code_digest({"train.py": text, "tests/test_train.py": "1"})
+    for old, new in (("Doc", "Other"), ("Lines", "Words"), ("one", "two"), ("# one", "")):
+        assert old in text and code_digest({"train.py": text.replace(old, new)}) == digest
+    assert code_digest({"train.py": text.replace("# 1", "# 2")}) != digest
+    assert code_digest({"model.py": text}) != digest

@@ -1,5 +1,5 @@
 #: file when loop=complete
-"""Saves the weights of a model."""
+"""Saves the weights in one file, which accelerator.save_model would split if it is large."""
 
 from contextlib import suppress
 from pathlib import Path
