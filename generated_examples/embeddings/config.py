@@ -32,7 +32,7 @@ LIMITS = {
 class Config:
     epochs: int = 3  # passes over the training data
     batch_size: int = 64  # samples per batch on each process
-    learning_rate: float = 0.003  # learning rate
+    learning_rate: float = 0.003  # step size of the optimizer
     weight_decay: float = 0.01  # weight decay; 0: off
     max_steps: int = 0  # stop after this many steps; 0: after the last epoch
     num_workers: int = 0  # data workers per process; 0: load in the training process

@@ -139,6 +139,7 @@ def lock(folder: Path) -> None:
     path, this = folder / "run.lock", psutil.Process()
     if path.exists():
         host, pid, start = path.read_text().split()
+        # a number is used again after a process died, with another start time
         others = [other for other in psutil.process_iter(["create_time"]) if other != this]
         running = [(str(other.pid), str(other.info["create_time"])) for other in others]
         if host != platform.node() or (pid, start) in running:

@@ -23,7 +23,7 @@ from model import build_model
 class Config:
     epochs: int = 20  # passes over the training data
     batch_size: int = 32  # samples per batch on each process
-    learning_rate: float = 0.001  # learning rate
+    learning_rate: float = 0.001  # step size of the optimizer
     weight_decay: float = 0.01  # weight decay; 0: off
     num_workers: int = 0  # data workers per process; 0: load in the training process
     seed: int = 0  # seeds the initial weights, the data order and dropout
