@@ -198,7 +198,7 @@ class Run(Arguments):
         name = "gradient_accumulation_steps"
         if plan.answers.get(f"training.{name}", 1) != 1:
             if own is not None:
-                self.refuse(self.arguments[name], "compute_loss weighs each batch the same", name)
+                self.refuse(self.arguments[name], "each batch of a step counts the same here", name)
             else:
                 plan.step = code("accumulated_step")
                 plan.batches = f"with_items(bar, accelerator, {self._base('module')}, config)"

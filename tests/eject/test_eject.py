@@ -704,7 +704,8 @@ TEXTS = """
 import random
 
 from datasets import Dataset
-from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments, T5Config, T5ForConditionalGeneration
+from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments
+from transformers import T5Config, T5ForConditionalGeneration
 
 rows = [[random.randint(3, 10) for _ in range(4)] + [1] for _ in range(40)]
 rows = Dataset.from_dict({"input_ids": rows, "labels": rows})
