@@ -85,6 +85,7 @@ class Run(Reader):
                 parts.append(f"collate_fn={plan.text(given['collate_fn'])}")
             extra = given.get(f"{'train' if name == 'train' else 'eval'}_dataloader_kwargs")
             parts += [f"**{plan.text(extra)}" if extra else "num_workers=config.num_workers"]
+            parts += [] if "generator" in parts[-1] else ["generator=torch.Generator()"]
             rows.append(f"{name}_loader = DataLoader({', '.join(parts)})")
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders_take_model = self.model_name in used_names(*rows)

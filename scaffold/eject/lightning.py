@@ -98,6 +98,8 @@ class Parts(Reader):
     def read_data(self) -> None:
         plan = self.plan
         plan.answers.setdefault("training.batch_size", 32)
+        if "generator=" not in self.script.text:
+            plan.note("a resumed run is exact if each DataLoader has generator=torch.Generator()")
         node = self.given.get("datamodule", self.given.get("train_dataloaders"))
         made = getattr(plan.latest(node) if node is not None else None, "func", None)
         if node is not None and ("datamodule" in self.given or self.script.is_a(made, MODULES)):

@@ -225,10 +225,10 @@ class Reader(Statements):
 
     def _is_shown(self, value: ast.expr | None) -> bool:
         """Whether a statement only shows a value, as in notebooks: `tokenizer("Hello")`."""
-        objects = {name for item in self.before for name in item.bound} - {self.model_name}
+        bound = {name for item in self.before for name in item.bound} - {self.model_name}
         name = getattr(getattr(value, "func", None), "id", "") if words(value, ("0",)) else ""
-        is_named = re.match(SHOWN, last(value)) or name in objects
-        return not isinstance(value, ast.Call) or bool(is_named)
+        is_shown = not isinstance(value, ast.Call) or name in bound
+        return is_shown or bool(re.match(SHOWN, last(value)))
 
     def _shows_metrics(self, value: ast.expr) -> bool:
         """Whether a statement only shows what the Trainer measured."""

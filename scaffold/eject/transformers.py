@@ -61,8 +61,8 @@ class Arguments(Reader):
     def _leave_computed(self) -> None:
         """How often a run logs changes nothing else, unless it is evaluated as often."""
         given, value = self.arguments, self.plan.value
-        strategies = [value(given.get(name)) for name in ("eval_strategy", "evaluation_strategy")]
-        is_only_log = "steps" not in strategies or "eval_steps" in given
+        names = {"eval_strategy", "evaluation_strategy"} & given.keys()
+        is_only_log = "eval_steps" in given or "steps" not in [value(given[name]) for name in names]
         if is_only_log and value(given.get("logging_steps")) is UNKNOWN:
             del given["logging_steps"]
             self.plan.note("logging_steps: the script computes it; it is --log-every here")
@@ -103,7 +103,7 @@ class Arguments(Reader):
         rows = [self.needs(*sets.values(), *more, without=self.model_name)]
         rows.append(f"collate = {self._collator()}")
         if self.values["remove_unused_columns"]:
-            rows.append(code("columns", MODEL=self._base("model")))
+            rows.append(code("columns", MODEL=self._without_adapters("model")))
         drop = ", drop_last=True" if self.values.get("dataloader_drop_last") else ""
         for name, node in sets.items():
             size = "config.batch_size, shuffle=True"
@@ -111,13 +111,13 @@ class Arguments(Reader):
                 size = f"batch_size={self.values['per_device_eval_batch_size']}"
             rows.append(
                 f"{name}_loader = DataLoader(\n    {plan.text(node)}, {size},\n    "
-                f"collate_fn=collate, num_workers=config.num_workers{drop}\n)"
+                f"collate_fn=collate, num_workers=config.num_workers{drop},\n    "
+                "generator=torch.Generator(),  # leaves dropout's RNG alone\n)"
             )
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders = self.with_model(*rows)
 
-    def _base(self, name: str) -> str:
-        """The model without adapters."""
+    def _without_adapters(self, name: str) -> str:
         is_peft = re.search("get_peft_model|PeftModel", self.model_text)
         return f"{name}.get_base_model()" if is_peft else name
 
@@ -201,7 +201,9 @@ class Run(Arguments):
                 self.refuse(self.arguments[name], "each batch of a step counts the same here", name)
             else:
                 plan.step = code("accumulated_step")
-                plan.batches = f"with_items(bar, accelerator, {self._base('module')}, config)"
+                plan.batches = (
+                    f"with_items(bar, accelerator, {self._without_adapters('module')}, config)"
+                )
         if plan.sets:
             plan.sets["val"] = self._evaluation(both)
 
@@ -226,9 +228,8 @@ class Run(Arguments):
             limits = {"max_length": self.values.get("generation_max_length")}
             limits["num_beams"] = self.values.get("generation_num_beams")
             given = "".join(f", {name}={value}" for name, value in limits.items() if value)
-            return Evaluation(
-                code("texts_start", JOIN=join), code("texts", LIMITS=given, STEP=step), end
-            )
+            step = code("texts", LIMITS=given, STEP=step)
+            return Evaluation(code("texts_start", JOIN=join), step, end)
         is_span = "start_positions" in self.script.text
         names = ["start_positions", "end_positions"] if is_span else ["labels"]
         names = self.values.get("label_names") or names

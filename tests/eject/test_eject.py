@@ -808,6 +808,30 @@ def test_a_collator_of_the_script_keeps_its_lines(cli: Cli, tmp_path: Path) -> N
     assert "collate = script_collate\n" in data
 
 
+@pytest.mark.parametrize("framework", sorted(SCRIPTS.keys() - {"lightning"}))
+def test_loaders_leave_the_random_numbers_of_dropout_alone(
+    cli: Cli, tmp_path: Path, framework: str
+) -> None:
+    """Else a resumed run is not exact. The loaders of a Lightning script stay its own."""
+    project, output = eject(cli, tmp_path, SCRIPTS[framework])
+    data = (project / "data.py").read_text()
+    assert data.count("DataLoader(") == data.count("generator=torch.Generator()") > 0
+    said = "a resumed run is exact if each DataLoader has generator=torch.Generator()"
+    assert said not in output and "tests/ are those of the task `own`" in output
+    (tmp_path / "own").mkdir()
+    assert said in eject(cli, tmp_path / "own", LIGHTNING)[1]
+
+
+def test_no_test_evaluates_where_the_script_does_not(cli: Cli, tmp_path: Path) -> None:
+    project, _ = eject(
+        cli,
+        tmp_path,
+        ACCUMULATED.replace(', eval_strategy="epoch"', "").replace("eval_dataset=rows, ", ""),
+    )
+    assert not (project / "tests" / "test_evaluation.py").exists()
+    assert "test_evaluation" not in "".join(path.read_text() for path in project.glob("tests/*.py"))
+
+
 def test_a_schedule_needs_no_checkpoints(cli: Cli, tmp_path: Path) -> None:
     text = change("max_epochs=4", "max_epochs=4, enable_checkpointing=False")
     project, _ = eject(cli, tmp_path, text)
