@@ -103,7 +103,7 @@ class Arguments(Reader):
         rows = [self.needs(*sets.values(), *more, without=self.model_name)]
         rows.append(f"collate = {self._collator()}")
         if self.values["remove_unused_columns"]:
-            rows.append(code("columns", MODEL=self._without_adapters("model")))
+            rows.append(code("columns", MODEL=self._unadapted("model")))
         drop = ", drop_last=True" if self.values.get("dataloader_drop_last") else ""
         for name, node in sets.items():
             size = "config.batch_size, shuffle=True"
@@ -117,7 +117,7 @@ class Arguments(Reader):
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders = self.with_model(*rows)
 
-    def _without_adapters(self, name: str) -> str:
+    def _unadapted(self, name: str) -> str:
         is_peft = re.search("get_peft_model|PeftModel", self.model_text)
         return f"{name}.get_base_model()" if is_peft else name
 
@@ -201,9 +201,7 @@ class Run(Arguments):
                 self.refuse(self.arguments[name], "each batch of a step counts the same here", name)
             else:
                 plan.step = code("accumulated_step")
-                plan.batches = (
-                    f"with_items(bar, accelerator, {self._without_adapters('module')}, config)"
-                )
+                plan.batches = f"with_items(bar, accelerator, {self._unadapted('module')}, config)"
         if plan.sets:
             plan.sets["val"] = self._evaluation(both)
 
