@@ -124,7 +124,7 @@ def what_runs(text: str) -> list[str]:
             rows[line - 1] = rows[line - 1][:column]
     for node in ast.walk(ast.parse(text)):
         first = node.body[0] if isinstance(node, HAVE_DOCSTRINGS) and node.body else None
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+        if first is not None and ast.get_docstring(node, clean=False) is not None:
             end = first.end_lineno or first.lineno
             rows[first.lineno - 1 : end] = [""] * (end - first.lineno + 1)
     return [row.rstrip() for row in rows if row.strip()]

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from scaffold.answers.catalog import Value
@@ -21,6 +22,11 @@ TODO = "# TODO:"
 def table(name: str) -> Mapping[str, Any]:
     """A table of this package."""
     return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def snippet(name: str, **words: object) -> str:
+    """Lines to write into a project, with these words filled in."""
+    return Template(table("code")[name]).safe_substitute(words)
 
 
 # names of the written modules, and the import that binds them there
@@ -66,7 +72,7 @@ class Plan:
     optimizer: str = ""  # the body of build_optimizer
     scheduler: str = ""  # the body of build_scheduler
     functions: list[str] = field(default_factory=list)  # of train.py
-    batches: str = ""  # with what `items` belong to each, if not just the batches
+    batches: str = ""  # what the loop reads for batch, items and weight, if it needs them
     step: str = ""  # lines of the loop, at the left margin; they set `loss`
     epoch_end: str = ""  # after the evaluation
     schedule: str = ""  # what it goes by, if there is one: epoch or step

@@ -8,13 +8,14 @@ from typing import Any, ClassVar
 from scaffold.check.source import last
 from scaffold.eject.arguments import take
 from scaffold.eject.flow import words
-from scaffold.eject.plan import UNKNOWN, Evaluation, table
+from scaffold.eject.plan import UNKNOWN, Evaluation, snippet
 from scaffold.eject.reader import SAVED, Reader
 
 FRAMEWORK = "transformers"
 TRAINER = r"transformers\..*(?<=\.)(Seq2Seq)?Trainer"
 ORDER = "model args data_collator train_dataset eval_dataset processing_class model_init"
 KNOWN = f"{ORDER} callbacks compute_metrics optimizers"
+OPTIMIZERS = ("adamw_torch", "adamw_torch_fused", "sgd")
 EARLY = ("early_stopping_patience", "early_stopping_threshold")
 LOG = 'meters.log(f"{name}_loss", loss, samples)'
 
@@ -103,7 +104,7 @@ class Arguments(Reader):
         rows = [self.needs(*sets.values(), *more, without=self.model_name)]
         rows.append(f"collate = {self._collator()}")
         if self.values["remove_unused_columns"]:
-            rows.append(code("columns", MODEL=self._unadapted("model")))
+            rows.append(snippet("columns", model=self._unadapted("model")))
         drop = ", drop_last=True" if self.values.get("dataloader_drop_last") else ""
         for name, node in sets.items():
             size = "config.batch_size, shuffle=True"
@@ -135,13 +136,12 @@ class Arguments(Reader):
         if node is not None:
             raise self.script.error(node, "optimizers= is not carried over: give optim=.")
         name = str(values["optim"]).rpartition(".")[2].lower()
-        if name not in table("code")["optimizers"]:
+        if name not in OPTIMIZERS:
             reason = "write this optimizer in build_optimizer"
             self.refuse(self.arguments["optim"], reason, "optim")
             name = "adamw_torch_fused"
-        betas, eps = str((values["adam_beta1"], values["adam_beta2"])), str(values["adam_epsilon"])
-        made = table("code")["optimizers"][name].replace("BETAS", betas).replace("EPS", eps)
-        self.plan.optimizer = code("groups", OPTIMIZER=made)
+        betas, eps = (values["adam_beta1"], values["adam_beta2"]), values["adam_epsilon"]
+        self.plan.optimizer = snippet("groups", optimizer=snippet(name, betas=betas, eps=eps))
         kind = str(values["lr_scheduler_type"]).rpartition(".")[2].lower()
         warmup = values.get("warmup_ratio") or values["warmup_steps"]
         steps = str(int(warmup)) if warmup >= 1 or not warmup else f"ceil({warmup} * total_steps)"
@@ -190,7 +190,7 @@ class Run(Arguments):
         parts = [node for nodes in plan.definitions_of(text).values() for node in nodes]
         self.model_text = "\n".join([text, *map(plan.block, parts)])
         kind = "causal_step" if re.search("CausalLM|LMHead", self.model_text) else "step"
-        both = plan.step = code(kind)
+        both = plan.step = snippet(kind)
         if own is not None:
             self._move_compute_loss(own)
             plan.step = "loss = compute_loss(model, batch)"
@@ -200,7 +200,7 @@ class Run(Arguments):
             if own is not None:
                 self.refuse(self.arguments[name], "each batch of a step counts the same here", name)
             else:
-                plan.step = code("accumulated_step")
+                plan.step = snippet("accumulated_step")
                 plan.batches = f"with_items(bar, accelerator, {self._unadapted('module')}, config)"
         if plan.sets:
             plan.sets["val"] = self._evaluation(both)
@@ -221,24 +221,19 @@ class Run(Arguments):
         if metrics is None or plan.value(metrics) is None:
             return Evaluation(step=step)
         plan.functions.append(self.needs(metrics, without=self.model_name))
-        end, join = code("end", METRICS=plan.text(metrics)), self.values["eval_do_concat_batches"]
+        end, join = (
+            snippet("end", metrics=plan.text(metrics)),
+            self.values["eval_do_concat_batches"],
+        )
         if self.values.get("predict_with_generate") and last(self.trainer) == "Seq2SeqTrainer":
             limits = {"max_length": self.values.get("generation_max_length")}
             limits["num_beams"] = self.values.get("generation_num_beams")
             given = "".join(f", {name}={value}" for name, value in limits.items() if value)
-            step = code("texts", LIMITS=given, STEP=step)
-            return Evaluation(code("texts_start", JOIN=join), step, end)
+            step = snippet("texts", limits=given, step=step)
+            return Evaluation(snippet("texts_start", join=join), step, end)
         is_span = "start_positions" in self.script.text
         names = ["start_positions", "end_positions"] if is_span else ["labels"]
         names = self.values.get("label_names") or names
         labels = "(" + "".join(f'"{name}", ' for name in names).rstrip() + ")"
-        step = code("metrics", LABELS=labels, STEP=step)  # the loss may pop labels
-        return Evaluation(code("start", JOIN=join), step, end)
-
-
-def code(name: str, **words: object) -> str:
-    """Lines of code.toml, with its words in capitals filled in."""
-    text = str(table("code")[name])
-    for word, new in words.items():
-        text = text.replace(word, str(new))
-    return text
+        step = snippet("metrics", labels=labels, step=step)  # the loss may pop labels
+        return Evaluation(snippet("start", join=join), step, end)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.eject.edits import Edits, margin
-from scaffold.eject.plan import RESERVED, Evaluation, Plan, table
+from scaffold.eject.plan import RESERVED, Evaluation, Plan, snippet
 from scaffold.eject.script import IMPORTS, bound_names, imports_of, used_names
 from scaffold.errors import ScaffoldError
 from scaffold.render.imports import merge_imports
@@ -229,7 +229,7 @@ def _evaluate(name: str, found: Evaluation, keeps_modes: bool) -> str:
         "    samples = find_batch_size(batch)" if "samples" in used else "",
         margin(found.step, 4),
         found.end,
-        table("code")["restore"] if keeps_modes else "model.train()",
+        snippet("restore") if keeps_modes else "model.train()",
         "return meters.end()",
     ]
     head = f"@torch.no_grad()\ndef {function}(accelerator, model, loader, name, limit=0) -> dict:\n"
@@ -240,13 +240,10 @@ def _fill_main(plan: Plan, places: Places) -> None:
     count = "batches_per_epoch, total_steps"
     places.put("\n".join(plan.start), above="accelerator = Accelerator")
     if plan.alone:
-        places.put(
-            table("code")["alone"].replace("REASON", plan.alone), below="accelerator = Accelerator"
-        )
+        places.put(snippet("alone", reason=plan.alone), below="accelerator = Accelerator")
     inner = "model"
-    if "module" in used_names(plan.batches, plan.step, plan.epoch_end) or "model" in used_names(
-        plan.scheduler
-    ):
+    reads_module = "module" in used_names(plan.batches, plan.step, plan.epoch_end)
+    if reads_module or "model" in used_names(plan.scheduler):
         inner = "module"
         places.put(MODULE, above=count)
     if plan.scheduler:

@@ -41,6 +41,13 @@ def cli(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return command_line(monkeypatch, capsys)
 
 
+@pytest.fixture
+def warm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What `--prove` starts has torch imported already."""
+    for name, value in warm_environment(tmp_path).items():
+        monkeypatch.setenv(name, value)
+
+
 def write(folder: Path, text: str, name: str = "script.py") -> Path:
     path = folder / name
     path.write_text(dedent(text))
@@ -322,12 +329,9 @@ def test_all_arguments_of_pytorch_accelerated_are_in_the_table() -> None:
 
 @pytest.mark.train
 @pytest.mark.parametrize("framework", SCRIPTS)
-def test_both_train_the_same(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, framework: str
-) -> None:
+@pytest.mark.usefixtures("warm")
+def test_both_train_the_same(cli: Cli, tmp_path: Path, framework: str) -> None:
     installed(PACKAGES[framework])
-    for name, value in warm_environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
     script = write(tmp_path, SCRIPTS[framework])
     result = cli("eject", script, tmp_path / "project", "--prove", "10")
     assert result.code == 0, result.out + result.err
@@ -728,12 +732,9 @@ trainer.train()
 
 
 @pytest.mark.train
-def test_texts_are_generated_for_their_metrics(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("warm")
+def test_texts_are_generated_for_their_metrics(cli: Cli, tmp_path: Path) -> None:
     installed("transformers")
-    for name, value in warm_environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
     project, _ = eject(cli, tmp_path, TEXTS)
     assert "module.generate(**inputs, max_length=7)" in (project / "train.py").read_text()
     result = start(project, ["train.py", "--epochs", "1"], 1)
@@ -744,13 +745,12 @@ def test_texts_are_generated_for_their_metrics(
 
 @pytest.mark.train
 @pytest.mark.parametrize("takes_items", [True, False])
+@pytest.mark.usefixtures("warm")
 def test_each_label_of_a_step_counts_as_in_the_trainer(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, takes_items: bool
+    cli: Cli, tmp_path: Path, takes_items: bool
 ) -> None:
     """Also for a model that does not take their number: then each batch counts the same."""
     installed("transformers")
-    for name, value in warm_environment(tmp_path).items():
-        monkeypatch.setenv(name, value)
     own = f"class Net(GPT2LMHeadModel):\n    accepts_loss_kwargs = {takes_items}\n\n\nmodel = Net("
     text = change("model = GPT2LMHeadModel(", own, ACCUMULATED)
     text = change(

@@ -130,14 +130,14 @@ def _part_heads(
     for number, position in enumerate(match):
         if position is None or base[number].same == units[position].same:
             continue
-        block = _block(units, position)
-        found = [match[row] for row in _block(base, number)]
+        block = block_of(units, position)
+        found = [match[row] for row in block_of(base, number)]
         kept = sum(row in block for row in found if row is not None)
         if 2 * kept < sum(row is not None for row in found):
             match[number] = None
 
 
-def _block(units: Sequence[Statement], head: int) -> range:
+def block_of(units: Sequence[Statement], head: int) -> range:
     """The units in the block that a unit opens."""
     end = head + 1
     while end < len(units) and units[end].depth > units[head].depth:

@@ -9,6 +9,7 @@ from scaffold.merge.guards.changed_blocks import find_changed_blocks
 from scaffold.merge.guards.element_forms import find_element_forms
 from scaffold.merge.guards.moved_out import find_moved_out
 from scaffold.merge.guards.name_clashes import find_name_clashes
+from scaffold.merge.guards.replaced_weights import find_replaced_weights
 from scaffold.merge.guards.reverted_edits import find_reverted_edits
 from scaffold.merge.guards.split_loops import find_split_loops
 from scaffold.merge.guards.stale_reads import find_stale_reads
@@ -32,6 +33,7 @@ GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
     find_split_loops,
     find_stale_reads,
     find_element_forms,
+    find_replaced_weights,
     find_moved_out,
 )
 
