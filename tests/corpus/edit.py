@@ -257,14 +257,27 @@ def comment_out(path: str, pattern: str, function: str | None = None) -> Apply:
     return at(path, step)
 
 
-def wrap(path: str, first: str, last: str, head: str, function: str | None = None) -> Apply:
+def wrap(
+    path: str, first: str, last: str, head: str, function: str | None = None, tail: str = ""
+) -> Apply:
     """The statements from one to another go into a block."""
 
     def step(files: Files, path: str) -> None:
         start, end, margin = span(files[path], first, last, function)
         lines = files[path].splitlines()[start:end]
         inside = [f"    {row}" if row else "" for row in lines]
-        files[path] = splice(files[path], start, end, [*rows(head, margin), *inside])
+        new = [*rows(head, margin), *inside, *rows(tail, margin)]
+        files[path] = splice(files[path], start, end, new)
+
+    return at(path, step)
+
+
+def cut(path: str, first: str, last: str, new: str = "", function: str | None = None) -> Apply:
+    """The statements from one to another become others."""
+
+    def step(files: Files, path: str) -> None:
+        start, end, margin = span(files[path], first, last, function)
+        files[path] = splice(files[path], start, end, rows(new, margin))
 
     return at(path, step)
 
@@ -279,7 +292,9 @@ def span(text: str, first: str, last: str, function: str | None = None) -> tuple
     return start.start, ends[0].end, start.margin
 
 
-def sub(path: str, pattern: str, new: str, count: int | None = 1) -> Apply:
+def sub(
+    path: str, pattern: str, new: str | Callable[[re.Match[str]], str], count: int | None = 1
+) -> Apply:
     """A part of a text becomes another, so many times (None: at least once)."""
 
     def step(files: Files, path: str) -> None:
@@ -302,6 +317,17 @@ def everywhere(pattern: str, new: str) -> Apply:
                 made += count
         if not made:
             raise CannotEdit(f"{pattern!r} is nowhere")
+
+    return apply
+
+
+def in_tests(pattern: str, new: str) -> Apply:
+    """A part of the text of the project's tests, as often as it is there."""
+
+    def apply(files: Files) -> None:
+        for path in files:
+            if path.startswith("tests/"):
+                files[path] = re.sub(pattern, new, files[path])
 
     return apply
 
@@ -343,7 +369,12 @@ def field(row: str, behind: str = "seed") -> Apply:
 
 def define(path: str, text: str, above: str = r"(@torch.no_grad\(\) )?def evaluate\(") -> Apply:
     """Functions or classes above a statement at the top level."""
-    return before(path, above, textwrap.dedent(text).strip("\n") + "\n\n\n", "")
+
+    def step(files: Files, path: str) -> None:
+        (place,) = find(files[path], above, "")
+        files[path] = splice(files[path], place.start, place.start, [*rows(text, ""), "", ""])
+
+    return at(path, step)
 
 
 def create(path: str, text: str) -> Apply:
@@ -374,5 +405,12 @@ def commands(place: str) -> Apply:
 def remove(path: str) -> Apply:
     def apply(files: Files) -> None:
         del files[path]
+
+    return apply
+
+
+def move_file(path: str, target: str) -> Apply:
+    def apply(files: Files) -> None:
+        files[target] = files.pop(path)
 
     return apply

@@ -19,8 +19,8 @@ from scaffold.commands.plan import _make_room
 from scaffold.merge.merge import merge_files
 from scaffold.project.moves import find_moved
 from scaffold.project.pristine import Pristine
+from support.merges.all_cases import CASES
 from support.rendering import render
-from support.scenarios import SCENARIOS
 
 Files = dict[str, str]
 SETTINGS = "scaffold.toml"
@@ -61,13 +61,10 @@ def of_corpus(wanted: Iterable[tuple[tuple[str, ...], str]]) -> Iterator[Case]:
         yield case(f"{' + '.join(names)} | {change}", base, mine, theirs)
 
 
-def of_scenarios() -> Iterator[Case]:
-    """The first update of each scenario."""
-    for scenario in SCENARIOS:
-        base, theirs = (dict(render(given)) for given in scenario.renders()[:2])
-        mine = dict(base)
-        scenario.edit(mine)
-        yield case(f"scenario {scenario.name}", base, mine, theirs)
+def of_cases() -> Iterator[Case]:
+    """The first update of each case of tests/support/merges/."""
+    for one in CASES.values():
+        yield case(f"case {one.name}", one.renders[0], one.mine, one.renders[1])
 
 
 def case(name: str, base: Files, mine: Files, theirs: Files) -> Case:

@@ -18,9 +18,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from corpus.judge import code_of, faults  # noqa: E402
+from corpus.judge import faults  # noqa: E402
 from scaffold.merge.merge import merge_files  # noqa: E402
 from scaffold.project.pristine import Pristine  # noqa: E402
+from support.canonical import canonical  # noqa: E402
 
 EQUAL, ORDER, OTHER, CONFLICT, UNREADABLE = (
     "as people committed it",
@@ -111,10 +112,15 @@ def judge(merge: Merge) -> Result:
         kind = EQUAL if _tree(text) == _tree(merge.people) else OTHER
     except SyntaxError:
         return Result(merge, UNREADABLE, text, frozenset())
-    if kind == OTHER and code_of(text)[0] == code_of(merge.people)[0]:  # type: ignore[index]
+    if kind == OTHER and _sorted(text) == _sorted(merge.people):
         kind = ORDER
     new = faults(text) - faults(merge.ours) - faults(merge.theirs)
     return Result(merge, kind, text, new)
+
+
+def _sorted(text: str) -> object:
+    """What it says without comments, with sorted imports."""
+    return canonical("a.py", ast.unparse(ast.parse(text)))
 
 
 def _tree(text: str) -> str:

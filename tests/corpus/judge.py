@@ -4,11 +4,9 @@ render, and by what both of them train."""
 import ast
 import contextlib
 import hashlib
-import io
 import itertools
 import json
 import re
-import sys
 import tempfile
 import tomllib
 from collections import Counter
@@ -17,27 +15,19 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
-from unittest import mock
 
 import yaml
 from pyflakes.checker import Checker
 
 from corpus.changes import answers
 from corpus.edit import EDITS, CannotEdit, Files
-from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
-from scaffold.cli import main
-from scaffold.commands import plan
 from scaffold.merge.checks.project import checked_in, find_new_wrongs
-from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
-from scaffold.render.project import render_project
 from support import training
-from support.files import read_files, write_files
+from support.outcomes import MARKER, decoded, difference, encoded, update_project
 from support.paths import DRIVERS
 from support.rendering import render
-from support.scenarios import MARKER, canonical, own_file
 
 TRACE = DRIVERS / "trace.py"
 STAND_INS = Path(__file__).parent / "stand_ins"  # for packages that scripts may import
@@ -151,71 +141,16 @@ def scratch() -> str | None:
     return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
-def encoded(path: str, text: str) -> bytes:
-    """The bytes of a file, by the coding that its first lines name."""
-    found = re.match(r"#.*?coding[:=][ \t]*([-\w.]+)", text) if path.endswith(".py") else None
-    return text.encode(found[1] if found else "utf-8")
-
-
-def decoded(path: str, data: bytes) -> str:
-    head = data[:200].decode("latin-1").splitlines()[:1]
-    found = re.match(r"#.*?coding[:=][ \t]*([-\w.]+)", head[0]) if head else None
-    return data.decode(found[1] if found and path.endswith(".py") else "utf-8", "replace")
-
-
-_rendered: dict[tuple[object, ...], dict[str, str]] = {}
-
-
-def _render_once(catalog: Catalog, given: Mapping[str, Value], *more: object) -> dict[str, str]:
-    """What scaffold renders, which is the same for each edit."""
-    key = tuple(given.items())
-    if key not in _rendered:
-        _rendered[key] = render_project(catalog, given, *more)  # type: ignore[arg-type]
-    return dict(_rendered[key])
-
-
-def update(folder: Path, changed: Mapping[str, Value]) -> tuple[int, str]:
-    """`scaffold update` in this process: its exit status, and all that it prints."""
-    given = [
-        f"--set={key}={str(value).lower() if isinstance(value, bool) else value}"
-        for key, value in changed.items()
-    ]
-    printed = io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["scaffold", "update", str(folder), *given]),
-        mock.patch.object(plan, "render_project", _render_once),
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(printed),
-    ):
-        try:
-            main()
-            code: object = 0
-        except SystemExit as stop:
-            code = stop.code or 0
-        except Exception as error:
-            return 70, f"raised {type(error).__name__}: {error}"
-    assert isinstance(code, int)
-    return code, printed.getvalue()
-
-
 def merged(names: Sequence[str], change: str) -> tuple[int, str, Files]:
     """A project as `scaffold new` writes it, edited, then updated: status, output and files."""
     old, new = answers(change)
-    mine = edited(names, render(old))
-    given = resolve(load_catalog(), {"project.name": "example", **old})
+    base = render(old)
+    mine = edited(names, base)
     before, after = (resolve(load_catalog(), {"project.name": "example", **a}) for a in (old, new))
     changed = {key: value for key, value in after.items() if before.get(key) != value}
     with tempfile.TemporaryDirectory(dir=scratch()) as temporary:
-        folder = Path(temporary) / "project"
-        pristine = Pristine(__version__, given, dict(render(old)))
-        write_files(folder, {PRISTINE: write_pristine(pristine)})
-        for path, text in mine.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(encoded(path, text))
-        code, said = update(folder, changed)
-        found = read_files(folder)
-    files = {path: decoded(path, data) for path, data in found.items() if not own_file(path)}
-    return code, said, files
+        code, outcome = update_project(Path(temporary) / "project", old, base, mine, changed)
+    return code, outcome.said, {path: decoded(path, data) for path, data in outcome.files.items()}
 
 
 def judge(names: Sequence[str], change: str) -> Verdict | None:
@@ -345,58 +280,16 @@ def values(text: str) -> dict[str, str]:
     return {}
 
 
-def canonical_of(path: str, text: str | None) -> object:
-    if text is None:
-        return None
-    if path.endswith(".py"):
-        return code_of(text)
-    return canonical(path, text)
-
-
-@cache
-def code_of(text: str) -> object:
-    """The syntax tree, with sorted imports, and the comments with what is behind them."""
-    try:
-        tree = ast.parse(text.encode().decode("utf-8"))
-    except SyntaxError:
-        return text
-    for node in ast.walk(tree):
-        _sort_imports(node)
-    comments = sorted(re.findall(r"(?m)#\s*(.*?)\s*$", text))
-    dumped = ast.unparse(ast.fix_missing_locations(tree))
-    # a docstring, of which black moves the lines with the indentation
-    return " ".join(dumped.split(" ")), tuple(comments)
-
-
-def _sort_imports(node: ast.AST) -> None:
-    body = getattr(node, "body", None)
-    if not isinstance(body, list):
-        return
-    imports = [child for child in body if isinstance(child, ast.Import | ast.ImportFrom)]
-    if not imports:
-        return
-    singles = []
-    for child in imports:
-        for alias in child.names:
-            if isinstance(child, ast.ImportFrom):
-                singles.append(ast.ImportFrom(child.module, [alias], child.level))
-            else:
-                singles.append(ast.Import([alias]))
-    at = body.index(imports[0])
-    rest = [child for child in body if child not in imports]
-    unique = {ast.unparse(single): single for single in singles}
-    body[:] = [*rest[:at], *(unique[key] for key in sorted(unique)), *rest[at:]]
-
-
 def same_code(expected: Files, files: Files) -> bool:
-    if expected.keys() != files.keys():
-        return False
-    return all(
-        text == files[path]
-        or canonical_of(path, text) == canonical_of(path, files[path])
-        or (path.endswith(".toml") and tomllib.loads(text) == tomllib.loads(files[path]))
-        for path, text in expected.items()
+    """As the judge of the cases has it; and a table may be written in another way."""
+    sides = (
+        {
+            path: repr(tomllib.loads(text)) if path.endswith(".toml") else text
+            for path, text in side.items()
+        }
+        for side in (expected, files)
     )
+    return not difference(*sides)
 
 
 def texts_differ(expected: Files, base: Files, theirs: Files, files: Files) -> str:

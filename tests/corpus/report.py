@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE.parent))
 
 from corpus.changes import CHANGES  # noqa: E402
 from corpus.edit import EDITS  # noqa: E402
-from corpus.frozen import compare, freeze, of_corpus, of_scenarios  # noqa: E402
+from corpus.frozen import compare, freeze, of_cases, of_corpus  # noqa: E402
 from corpus.judge import VERDICTS, WRONG, Verdict, judge  # noqa: E402
 from corpus.rivals import Bench  # noqa: E402
 from scaffold.merge.checks import project  # noqa: E402
@@ -137,7 +137,7 @@ def main() -> None:
         if given.compare:
             raise SystemExit(bool(compare(Path(given.compare), part, of, bool(given.show))))
         if given.freeze:
-            more = () if given.fuzz or given.edit or part else of_scenarios()
+            more = () if given.fuzz or given.edit or part else of_cases()
             print(freeze(Path(given.freeze), itertools.chain(of_corpus(wanted), more)), "cases")
             return
         verdicts = []

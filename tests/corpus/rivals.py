@@ -8,7 +8,8 @@ from pathlib import Path
 
 from corpus.changes import answers
 from corpus.edit import CannotEdit, Files
-from corpus.judge import Verdict, decoded, edited, encoded, judge_result
+from corpus.judge import Verdict, edited, judge_result
+from support.outcomes import decoded, encoded
 from support.rendering import render
 from support.rivals import Rival, find_tool
 

@@ -11,12 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from corpus.edit import TRAIN, Apply, CannotEdit, Files, Place, find, places, rows, span, splice
-from support.scenarios import _black
+from support.canonical import blackened
 
 
-def formatted(path: str) -> Apply:
+def formatted(*paths: str, length: int = 100) -> Apply:
+    """Black with another line length, in these files or in all."""
+
     def apply(files: Files) -> None:
-        files[path] = _black(files[path], 100)
+        for path in paths or [path for path in files if path.endswith(".py")]:
+            # a trailing comma that black left would keep its lines apart in a longer line too
+            files[path] = blackened(files[path], length, length < 100)
 
     return apply
 
@@ -73,7 +77,7 @@ def extract(
         new = [f"def {name}({', '.join(given)}):", f'    """{doc}"""', *body, "", ""]
         text = splice(text, start, end, [margin + call])
         (place,) = find(text, rf"def {function}\(", "")
-        files[path] = _black(splice(text, place.start, place.start, new), 100)
+        files[path] = blackened(splice(text, place.start, place.start, new))
 
     return apply
 
@@ -137,7 +141,7 @@ def move(names: tuple[str, ...], target: str, doc: str, path: str = TRAIN) -> Ap
         left, _ = _used(left, [])
         head = "\n".join("\n".join(text.splitlines()[p.start : p.end]) for p in imports)
         whole, _ = _used(f'"""{doc}"""\n\n{head}\n\n\n{body}\n', [])
-        files[path], files[target] = _black(left, 100), _black(whole, 100)
+        files[path], files[target] = blackened(left), blackened(whole)
 
     return apply
 
@@ -174,7 +178,7 @@ def _used(text: str, keep: list[str]) -> tuple[str, list[str]]:
 
 def without_unused_imports(path: str) -> Apply:
     def apply(files: Files) -> None:
-        files[path] = _black(_used(files[path], [])[0], 100)
+        files[path] = blackened(_used(files[path], [])[0])
 
     return apply
 
@@ -192,7 +196,7 @@ def rename(old: str, new: str, *paths: str, function: str = "") -> Apply:
                 start, end = place.start, place.end
             renamed = rename_in(text, {old: new}, start, end)
             made += renamed != text
-            files[path] = _black(renamed, 100)
+            files[path] = blackened(renamed)
         if not made:
             raise CannotEdit(f"there is no {old}")
         notebook = files.get("train.ipynb", "")
@@ -303,7 +307,7 @@ def trainer_class(name: str = "Trainer", setup: str = "__init__", fit: str = "fi
             create = f"    trainer = {name}()\n    trainer.{setup}(config)"
         new += ["", "def main(config: Config) -> None:", *create.split("\n")]
         new += [f"    trainer.{fit}()", "    trainer.finish()"]
-        files[TRAIN] = _black(splice(text, main.lineno - 1, end, new), 100)
+        files[TRAIN] = blackened(splice(text, main.lineno - 1, end, new))
 
     return apply
 
@@ -331,7 +335,7 @@ def split_method(
         text = splice(text, start, end, [f"{margin}self.{name}({given})"])
         (place,) = find(text, rf"def {method}\(", of)
         body = rows("\n".join(moved), "        ")
-        files[TRAIN] = _black(splice(text, place.end, place.end, ["", head, *body, ""]), 100)
+        files[TRAIN] = blackened(splice(text, place.end, place.end, ["", head, *body, ""]))
 
     return apply
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.files import write_files
-from support.scenarios import Files, Outcome, own_file
+from support.outcomes import Files, Outcome, own_file
 
 TOOLS = ("copier", "cruft")
 

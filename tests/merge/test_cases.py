@@ -1,0 +1,214 @@
+"""Updates keep what people edit: the cases of `support/merges/` on the real templates.
+
+"right" is the result that a person would write, or a conflict where one has to decide; "conflict"
+asks although there was nothing to decide; "wrong" is anything else, and it is silent.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from pyflakes.checker import Checker
+
+from corpus.edit import CONFIG, TRAIN, Apply, Files
+from corpus.structure import move
+from scaffold.merge.conflicts import take_side
+from scaffold.merge.semantics.names import UNDEFINED, find_faults
+from support.canonical import canonical
+from support.combinations import in_turns
+from support.merges.all_cases import BESIDE_OTHERS, CASES
+from support.merges.case import CONFLICT, RIGHT, WRONG, Case, judge
+from support.merges.moved import END
+from support.merges.styles import STYLES, UPDATES
+from support.merges.words import NO_SCHEDULE, STEPS
+from support.outcomes import Outcome, update_project
+from support.rivals import TOOLS, Rival, find_tool
+
+Scores = dict[str, tuple[str, str]]  # by the name of the case: the verdict, and why
+
+
+def updated(case: Case, folder: Path) -> Outcome:
+    """What `scaffold update` makes of the edited project."""
+    code, outcome = update_project(folder, case.given[0], case.renders[0], case.mine, *case.updates)
+    assert code in (0, 1), outcome.said
+    return outcome
+
+
+def faults(files: Mapping[str, str]) -> set[str]:
+    """What pyflakes says of the code, without the lines."""
+    return {
+        f"{type(message).__name__} {message.message_args}"
+        for path, text in files.items()
+        if path.endswith(".py")
+        for message in Checker(compile(text, path, "exec", flags=ast.PyCF_ONLY_AST)).messages
+    }
+
+
+def lines(texts: Iterable[str]) -> Counter[str]:
+    return Counter(line.strip() for text in texts for line in text.splitlines())
+
+
+@pytest.mark.parametrize("name", in_turns(CASES, 24))
+def test_case(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    outcome = updated(case, tmp_path / "project")
+    verdict, why = judge(case, outcome)
+    assert verdict == RIGHT and case.says in outcome.said, f"{why}\n{outcome.said}"
+    texts = {path: data.decode() for path, data in outcome.files.items()}
+    if outcome.failed:
+        check_conflict(case, texts)
+        return
+    assert not faults(texts) - faults(case.mine) - faults(case.renders[-1])
+    for path, text in texts.items():
+        if path in case.mine and "\r\n" in case.mine[path]:
+            assert text.count("\n") == text.count("\r\n"), f"{path} has two kinds of newlines"
+
+
+def check_conflict(case: Case, texts: Files) -> None:
+    """The markers are whole, no edit is lost, and the owner's side needs no line of the other."""
+    first, mine = case.renders[0], case.mine
+    for text in texts.values():
+        markers = re.findall("^(<{7} |\\|{7} |={7}$|>{7} )", text, flags=re.MULTILINE)
+        assert [marker.strip()[0] for marker in markers] == [*"<|=>"] * (len(markers) // 4)
+    lost = lines(mine.values()) - lines(first.values()) - lines(texts.values())
+    assert not lost, "an edit is lost"
+    for path, text in mine.items():
+        own = lines([text]).keys() - lines([first.get(path, "")])
+        assert own <= lines([texts.get(path, text)]).keys(), f"an edit of {path} is lost"
+    for path, text in texts.items():
+        if path.endswith(".py") and text != first.get(path):
+            found = find_faults(take_side(text, ours=True))
+            now = {fault for fault in found if fault.kind == UNDEFINED}
+            assert now <= {*find_faults(mine.get(path, ""))}, path
+
+
+@pytest.mark.parametrize("update", in_turns(UPDATES, 9))
+@pytest.mark.parametrize("style", STYLES, ids=lambda style: str(style.__name__))
+def test_a_style_is_no_conflict(style: Apply, update: str, tmp_path: Path) -> None:
+    """Code that is written otherwise throughout; new comments and statements at any place."""
+    case = Case(update, style, (UPDATES[update],), (), (), {})
+    outcome = updated(case, tmp_path / "project")
+    assert not outcome.conflicts()
+    expected = dict(case.renders[1])
+    known = {path: text for path, text in expected.items() if path in case.mine}
+    style(known)
+    expected |= known
+    texts = {path: data.decode() for path, data in outcome.files.items()}
+    one, two = (
+        {ast.dump(node) for node in ast.parse(side.pop(TRAIN)).body} for side in (texts, expected)
+    )
+    assert one == two and texts == expected
+
+
+@pytest.mark.sweep
+def test_a_function_that_its_owner_moved_stays_when_its_feature_goes(tmp_path: Path) -> None:
+    edit = move(("build_schedule",), "schedule.py", "The learning rate.")
+    outcome = updated(Case("", edit, (NO_SCHEDULE,), (), (), {}), tmp_path / "project")
+    assert outcome.conflicts() == {CONFIG}, "the schedule reads a field that goes"
+    assert b"def build_schedule" in outcome.files["schedule.py"]
+    assert b"build_schedule" not in outcome.files[TRAIN]
+
+
+@pytest.mark.sweep
+def test_what_a_function_returns_is_no_lost_value(tmp_path: Path) -> None:
+    """The end of an epoch, of which an update moves the evaluation elsewhere."""
+    outcome = updated(Case("", END, (STEPS,), (), (), {}), tmp_path / "project")
+    assert not outcome.conflicts(), outcome.said
+
+
+@pytest.mark.sweep
+def test_each_case_is_an_update() -> None:
+    for case in CASES.values():
+        for one, other in pairwise(case.renders):
+            assert one != other, f"{case}: this is no update"
+
+
+@pytest.mark.sweep
+def test_judge_knows_right_from_wrong() -> None:
+    """Each case tells its right results from no update, and from one that overwrites."""
+
+    def verdict(case: Case, files: Mapping[str, str]) -> str:
+        return judge(case, Outcome({path: text.encode() for path, text in files.items()}))[0]
+
+    for case in CASES.values():
+        first, last = case.renders[0], case.renders[-1]
+        assert all(verdict(case, files) == RIGHT for files in case.expected), case
+        marked = {**case.mine, "own.py": "<<<<<<< yours\n=======\n>>>>>>> other\n"}
+        assert verdict(case, marked) == CONFLICT, case
+        assert verdict(case, case.mine) == (RIGHT if first == last else WRONG), case
+        # what its owner took out or wrote in advance may leave no trace
+        if last not in case.expected:
+            assert verdict(case, last) == WRONG, case
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("f(a, b)\n", "f(\n    a,\n    b,\n)\n", True),
+        ("x = 'a'\n", 'x = "a"\r\n', True),
+        ("import b\nimport a\n", "import a\nimport b\n", True),
+        ("from a import b, c\n", "from a import (\n    c,\n    b,\n)\n", True),
+        ("if a:\n  b()\n", "if a:\n\n    b()\n", True),
+        ("x = 1\n", "x = 2\n", False),
+        ("x = 1  # a\n", "x = 1\n", False),
+        ("x = (1,)\n", "x = (1)\n", False),
+        ("if a:\n    b()\n    c()\n", "if a:\n    b()\nc()\n", False),
+        ("a()\nb()\n", "b()\na()\n", False),
+        ("import a\n", "import a as b\n", False),
+        ("f(a=1, b=2)\n", "f(b=2, a=1)\n", False),
+    ],
+)
+def test_canonical_form(one: str, other: str, same: bool) -> None:
+    assert (canonical("a.py", one) == canonical("a.py", other)) == same
+
+
+def count(scores: Scores) -> Counter[str]:
+    return Counter(verdict for verdict, _ in scores.values())
+
+
+def table(scores: Mapping[str, Scores]) -> str:
+    """A row for each tool, as it is in the README; and right results by kind of edit."""
+    rows = ["| | right | conflict | silently wrong |", "| --- | --- | --- | --- |"]
+    for tool, scored in scores.items():
+        counts = (str(count(scored)[verdict]) for verdict in (RIGHT, CONFLICT, WRONG))
+        rows.append(f"| {tool} | {' | '.join(counts)} |")
+    rows.append("")
+    topics = Counter(case.topic for case in BESIDE_OTHERS)
+    for topic, number in topics.items():
+        right = (
+            sum(scored[case.name][0] == RIGHT for case in BESIDE_OTHERS if case.topic == topic)
+            for scored in scores.values()
+        )
+        rows.append(f"{topic:<14} {number:>3}  {' '.join(f'{value:>9}' for value in right)}")
+    return "\n".join(rows)
+
+
+@pytest.mark.sweep
+def test_beside_copier_and_cruft(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same edits and updates with copier and cruft, run for real, and judged alike."""
+    missing = [tool for tool in TOOLS if find_tool(tool) is None]
+    if missing:
+        pytest.skip(f"{' and '.join(missing)} not installed: pip install '.[rivals]'")
+    scores: dict[str, Scores] = {"scaffold update": {}}
+    for case in BESIDE_OTHERS:
+        outcome = updated(case, tmp_path / "scaffold" / str(len(scores["scaffold update"])))
+        scores["scaffold update"][case.name] = judge(case, outcome)
+    for tool in TOOLS:
+        rival = Rival(tool, tmp_path / tool)
+        scored = scores.setdefault(f"{tool} update", {})
+        for case in BESIDE_OTHERS:
+            folder = tmp_path / f"{tool}_projects" / str(len(scored))
+            scored[case.name] = judge(case, rival.update(case.renders, case.mine, folder))
+    with capsys.disabled():
+        print(f"\n{table(scores)}\n")
+        for tool, scored in scores.items():
+            for name, (verdict, why) in scored.items():
+                if verdict == WRONG:
+                    print(f"{tool} is wrong: {name}: {why}")
+    ours, *others = (count(scored) for scored in scores.values())
+    assert ours[WRONG] == 0
+    assert all(ours[RIGHT] > other[RIGHT] for other in others)

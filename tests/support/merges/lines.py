@@ -1,0 +1,335 @@
+"""Lines of the owner's beside those of the update, and in lines that the update indents."""
+
+from corpus.edit import (
+    CALLBACKS,
+    CONFIG,
+    TRAIN,
+    after,
+    before,
+    both,
+    cut,
+    define,
+    delete,
+    sub,
+    wrap,
+)
+from corpus.edit import replace as put
+from support.merges.case import case
+from support.merges.words import (
+    BACKWARD,
+    BF16,
+    CLEARED,
+    CLIPPED,
+    COUNTED,
+    EMA,
+    EPOCH_DONE,
+    FREED,
+    LOGGED,
+    LOOP,
+    LOSS,
+    NAN,
+    NO_CLIP,
+    NO_EMA,
+    NO_NAN,
+    NO_STOP,
+    NO_WINDOW,
+    OWN_LOSS,
+    OWN_METRIC,
+    PARTS,
+    SAVED,
+    STEP,
+    STOP,
+    TENSORBOARD,
+    WINDOW,
+    comment,
+    default,
+)
+
+# lines beside those of the update
+
+case(
+    "neighbours: own log line above a call that goes",
+    after(TRAIN, 'values = {"loss"', 'log(f"memory {torch.cuda.max_memory_allocated():,}")'),
+    NO_NAN,
+    start=NAN,
+)
+case(
+    "neighbours: own line where one is inserted",
+    FREED,
+    EMA,
+    also=[after(TRAIN, r"ema\.update\(", "torch.cuda.empty_cache()")],
+)
+case(
+    "neighbours: own line above a changed one",
+    before(CONFIG, 'batch = f"batch', "config = replace(config, seed=1)"),
+    WINDOW,
+)
+case(
+    "neighbours: own line where a condition is inserted",
+    FREED,
+    BF16,
+    also=[before(TRAIN, r"progress\.step \+= 1", "torch.cuda.empty_cache()")],
+)
+case(
+    "neighbours: call in the line above an inserted one",
+    put(TRAIN, CLEARED, "optimizer.zero_grad(set_to_none=False)"),
+    EMA,
+)
+case(
+    "neighbours: trailing comment above an inserted line",
+    sub(TRAIN, f"{CLEARED}\\)", r"\g<0>  # which saves memory"),
+    EMA,
+)
+case(
+    "neighbours: condition below lines that go",
+    put(
+        TRAIN,
+        r"if progress\.step >= total_steps and",
+        "if progress.step >= total_steps - 1:\n    break",
+    ),
+    NO_STOP,
+    start=STOP,
+)
+case(
+    "neighbours: comment between two lines, of which one goes",
+    before(TRAIN, r"schedule\.step\(", "# the schedule, for all groups alike"),
+    NO_CLIP,
+)
+case(
+    "neighbours: two defaults beside each other",
+    default("batch_size", "256"),
+    {"training.learning_rate": 0.01},
+)
+case(
+    "neighbours: comment of the line whose value changes",
+    comment("learning_rate", "table 3 of the paper"),
+    {"training.learning_rate": 0.01},
+)
+case(
+    "neighbours: own line between two that both go",
+    before(TRAIN, r"accelerator\.init_trackers\(", "log('starting')"),
+    {"features.tracker.enabled": False},
+    result=after(TRAIN, r"config = broadcast_object_list\(", "log('starting')"),
+    start=TENSORBOARD,
+)
+case(
+    "neighbours: log line deleted beside an inserted one",
+    delete(TRAIN, LOGGED),
+    TENSORBOARD,
+)
+case(
+    "neighbours: docstring above lines that go",
+    sub(CALLBACKS, '"""Objects that the loop', '"""Our own objects that the loop'),
+    NO_EMA,
+    start=EMA,
+)
+
+# lines that the update indents
+
+case(
+    "indentation: keyword in the loss, in a window",
+    put(
+        TRAIN,
+        LOSS,
+        """
+        loss = compute_loss(
+            model(images), labels, label_smoothing=0.1
+        ).mean()
+        """,
+    ),
+    WINDOW,
+)
+case("indentation: own loss, in a window", OWN_LOSS, WINDOW)
+case("indentation: own loss, out of a window", OWN_LOSS, NO_WINDOW, start=WINDOW)
+case(
+    "indentation: lines between those of the forward pass",
+    before(
+        TRAIN,
+        LOSS,
+        """
+        if config.seed:
+            images = images + 0.01 * torch.randn_like(images)
+            # never below black
+            images = images.clamp(min=0)
+        """,
+    ),
+    WINDOW,
+)
+case(
+    "indentation: trailing comment, in a window",
+    sub(TRAIN, f"{LOSS}.*", r"\g<0>  # of the batch"),
+    WINDOW,
+)
+case("indentation: own metric, in the average", OWN_METRIC, EMA)
+case("indentation: own metric, out of the average", OWN_METRIC, NO_EMA, start=EMA)
+case("indentation: own metric, there and back", OWN_METRIC, EMA, NO_EMA)
+case(
+    "indentation: another criterion, in the average",
+    sub(TRAIN, r'update\(metrics\["val_accuracy"\], model', 'update(-metrics["val_loss"], model'),
+    EMA,
+)
+KEPT = """
+    if epoch % 5 == 0:
+        save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
+"""
+case(
+    "indentation: own block at the end of the average",
+    after(TRAIN, r"early_stopping\.update\(", KEPT),
+    EMA,
+    also=[before(TRAIN, EPOCH_DONE, KEPT)],
+    start=STOP,
+)
+PROFILED = wrap(
+    TRAIN,
+    LOOP,
+    SAVED,
+    "with torch.profiler.profile() as profiler:",
+    tail="log(profiler.key_averages().table())",
+)
+case("indentation: loop in a profiler, and the average in it", PROFILED, EMA)
+case("indentation: loop in a profiler, and a window in it", PROFILED, WINDOW)
+case("indentation: loop in a profiler, and a feature of it goes", PROFILED, NO_STOP, start=STOP)
+case(
+    "indentation: own line in a loop, of which a window takes only a part into its own",
+    FREED,
+    WINDOW,
+    start={"project.task": "text_classification"},
+)
+FINALLY = wrap(
+    TRAIN, LOOP, SAVED, "try:", tail='finally:\n    log(f"ended at step {progress.step}")'
+)
+case("indentation: loop in try and finally, and a tracker", FINALLY, TENSORBOARD)
+case("indentation: loop in try and finally, and a window", FINALLY, WINDOW)
+case(
+    "indentation: forward pass in a block of its own, in a window",
+    wrap(TRAIN, LOSS, COUNTED, "with accelerator.autocast():"),
+    WINDOW,
+)
+FORWARD = '''
+    def forward(model, images, labels, train_loss):
+        """The loss of a batch, counted."""
+        loss = compute_loss(model(images), labels).mean()
+        train_loss.add(loss, len(labels))
+        return loss
+'''
+case(
+    "indentation: forward pass as a function, in a window",
+    both(
+        cut(TRAIN, LOSS, COUNTED, "loss = forward(model, images, labels, train_loss)"),
+        define(TRAIN, FORWARD),
+    ),
+    WINDOW,
+)
+
+# lines that go to different depths
+
+BATCH = r"progress\.batch \+= 1"
+START = before(TRAIN, LOOP, "count, rows = 0, []")
+
+for name, text in {
+    "second optimizer": "head_optimizer.step()\nhead_optimizer.zero_grad()",
+    "gradient noise": """
+        for parameter in model.parameters():
+            parameter.grad.add_(0.01 * torch.randn_like(parameter.grad))
+    """,
+    "first step of SAM": """
+        optimizer.first_step(zero_grad=True)
+        compute_loss(model(images), labels).mean().backward()
+    """,
+    "second loss": "accelerator.backward(0.1 * model(images).pow(2).mean())",
+    "scheduler": "scheduler.step()",
+    "counter": "count += 1",
+    "step on a condition": "if progress.step % 10 == 0:\n    optimizer.step()",
+}.items():
+    edit = both(START, after(TRAIN, BACKWARD, text))
+    case(f"depth: {name} behind backward", edit, WINDOW, asks=TRAIN)
+    if name in ("second optimizer", "counter"):
+        case(f"depth: {name} in small parts", edit, PARTS, asks=TRAIN)
+case(
+    "depth: own step behind backward",
+    both(
+        cut(TRAIN, STEP, CLEARED),
+        after(TRAIN, BACKWARD, "optimizer.step()\noptimizer.zero_grad()"),
+    ),
+    WINDOW,
+    asks=TRAIN,
+)
+# the gradients are complete when all parts are done: clipped before, they would be others
+CLIP = "nn.utils.clip_grad_value_(model.parameters(), 0.5)"
+for new, below in ((WINDOW, CLIPPED), (PARTS, BATCH)):
+    case(
+        f"depth: clipping by value behind backward, {next(iter(new))}",
+        after(TRAIN, BACKWARD, CLIP),
+        new,
+        result=before(TRAIN, below, CLIP),
+    )
+# each part has its labels, and the counter is the owner's: only the inner loop counts all
+SAMPLES = both(START, after(TRAIN, BACKWARD, "count += len(labels)"))
+case("depth: samples counted behind backward", SAMPLES, WINDOW, result=SAMPLES, asks=TRAIN)
+for name, anchor, text in (
+    ("samples behind the batch", BATCH, "count += len(labels)"),
+    ("samples behind the step", CLEARED, "count += len(labels)"),
+    ("a list of losses", CLEARED, "rows.append(loss.item())"),
+    ("hits", STEP, "count = count + int((model(images).argmax(-1) == labels).sum())"),
+    ("samples on a condition", CLEARED, "if epoch:\n    count += len(labels)"),
+    ("an own average", r"progress\.step \+= 1", "own_loss.add(loss, len(images))"),
+):
+    case(f"depth: {name}", both(START, after(TRAIN, anchor, text)), WINDOW, asks=TRAIN)
+for name, text in {
+    "zero_grad": "optimizer.zero_grad()",
+    "a hook": "my_hook(progress.step)",
+    "a learning rate": 'optimizer.param_groups[0]["lr"] *= 0.99',
+}.items():
+    case(f"depth: {name} first in a step", before(TRAIN, LOSS, text), WINDOW, asks=TRAIN)
+for name, edit in {
+    "line at the end of a step": FREED,
+    "noise in front of the forward pass": before(TRAIN, LOSS, "images = images + 0.1"),
+    "print behind the forward pass": after(TRAIN, LOSS, "print(loss.item())"),
+    "penalty": after(TRAIN, LOSS, "loss = loss + 0.1 * sum(p.norm() for p in model.parameters())"),
+    "clamp behind the step": after(
+        TRAIN,
+        STEP,
+        """
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.clamp_(-1, 1)
+        """,
+    ),
+    "print behind the step": after(TRAIN, CLEARED, "print(loss.item())"),
+}.items():
+    case(f"depth: {name}", edit, WINDOW)
+case(
+    "depth: out of the window, a line at the end of each part",
+    after(TRAIN, BACKWARD, "torch.cuda.synchronize()"),
+    NO_WINDOW,
+    start=WINDOW,
+)
+
+# gradients, sums and values of the owner's own, where a step has several parts
+
+CLEAR, AWAY = "optimizer.zero_grad()", delete(TRAIN, CLEARED)
+for name, edit in {
+    "gradients cleared before the forward pass": both(AWAY, before(TRAIN, LOSS, CLEAR, "main")),
+    "gradients cleared behind it": both(AWAY, after(TRAIN, LOSS, CLEAR, "main")),
+    "gradients cleared before backward": both(AWAY, before(TRAIN, BACKWARD, CLEAR, "main")),
+    "gradients cleared on a condition": both(
+        AWAY, after(TRAIN, LOSS, f"if progress.step:\n    {CLEAR}", "main")
+    ),
+    "a sum over a step or a part": before(TRAIN, LOSS, "total = 0.0\ntotal = total + 1", "main"),
+    "a value that may change between parts": before(
+        TRAIN, LOSS, "share = 0.7\nimages = share * images", "main"
+    ),
+    "a line that leaves the loop": before(TRAIN, LOSS, "if len(labels) < 8:\n    continue", "main"),
+}.items():
+    case(f"parts: {name}", edit, WINDOW, asks=TRAIN)
+case("parts: own line for each step", after(TRAIN, STEP, "model.step()"), WINDOW)
+case(
+    "parts: numbers of batches",
+    sub(TRAIN, r"for images, labels in bar:$", "for number, (images, labels) in enumerate(bar):"),
+    WINDOW,
+)
+case(
+    "parts: images that need a gradient",
+    before(TRAIN, LOSS, "images.requires_grad_()"),
+    WINDOW,
+)
