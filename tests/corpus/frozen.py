@@ -19,7 +19,7 @@ from scaffold.commands.plan import _make_room
 from scaffold.merge.merge import merge_files
 from scaffold.project.moves import find_moved
 from scaffold.project.pristine import Pristine
-from support.merges.all_cases import CASES
+from support.merges.all_cases import TYPICAL
 from support.rendering import render
 
 Files = dict[str, str]
@@ -62,8 +62,8 @@ def of_corpus(wanted: Iterable[tuple[tuple[str, ...], str]]) -> Iterator[Case]:
 
 
 def of_cases() -> Iterator[Case]:
-    """The first update of each case of tests/support/merges/."""
-    for one in CASES.values():
+    """The first update of each typical case of tests/support/merges/."""
+    for one in TYPICAL:
         yield case(f"case {one.name}", one.renders[0], one.mine, one.renders[1])
 
 

@@ -20,7 +20,7 @@ from scaffold.merge.conflicts import take_side
 from scaffold.merge.semantics.names import UNDEFINED, find_faults
 from support.canonical import canonical
 from support.combinations import in_turns
-from support.merges.all_cases import BESIDE_OTHERS, CASES
+from support.merges.all_cases import TYPICAL, CASES
 from support.merges.case import CONFLICT, RIGHT, WRONG, Case, judge
 from support.merges.moved import END
 from support.merges.styles import STYLES, UPDATES
@@ -177,10 +177,10 @@ def table(scores: Mapping[str, Scores]) -> str:
         counts = (str(count(scored)[verdict]) for verdict in (RIGHT, CONFLICT, WRONG))
         rows.append(f"| {tool} | {' | '.join(counts)} |")
     rows.append("")
-    topics = Counter(case.topic for case in BESIDE_OTHERS)
+    topics = Counter(case.topic for case in TYPICAL)
     for topic, number in topics.items():
         right = (
-            sum(scored[case.name][0] == RIGHT for case in BESIDE_OTHERS if case.topic == topic)
+            sum(scored[case.name][0] == RIGHT for case in TYPICAL if case.topic == topic)
             for scored in scores.values()
         )
         rows.append(f"{topic:<14} {number:>3}  {' '.join(f'{value:>9}' for value in right)}")
@@ -194,13 +194,13 @@ def test_beside_copier_and_cruft(tmp_path: Path, capsys: pytest.CaptureFixture[s
     if missing:
         pytest.skip(f"{' and '.join(missing)} not installed: pip install '.[rivals]'")
     scores: dict[str, Scores] = {"scaffold update": {}}
-    for case in BESIDE_OTHERS:
+    for case in TYPICAL:
         outcome = updated(case, tmp_path / "scaffold" / str(len(scores["scaffold update"])))
         scores["scaffold update"][case.name] = judge(case, outcome)
     for tool in TOOLS:
         rival = Rival(tool, tmp_path / tool)
         scored = scores.setdefault(f"{tool} update", {})
-        for case in BESIDE_OTHERS:
+        for case in TYPICAL:
             folder = tmp_path / f"{tool}_projects" / str(len(scored))
             scored[case.name] = judge(case, rival.update(case.renders, case.mine, folder))
     with capsys.disabled():

@@ -4,7 +4,7 @@ from support.merges import code, features, lines, moved, whole_files  # noqa: F4
 from support.merges.case import CASES
 
 # what other tools are compared by
-TYPICAL = (
+TOPICS = (
     "neighbours",
     "indentation",
     "imports",
@@ -18,4 +18,4 @@ TYPICAL = (
     "goes",
     "several",
 )
-BESIDE_OTHERS = [case for case in CASES.values() if case.topic in TYPICAL]
+TYPICAL = [case for case in CASES.values() if case.topic in TOPICS]

@@ -9,6 +9,7 @@ from corpus.edit import (
     CONFIG,
     TRAIN,
     Apply,
+    Files,
     after,
     append,
     before,
@@ -89,8 +90,12 @@ def clipped(call: str) -> str:
 
 def by_hand(start: str, anchor: str) -> Apply:
     """A setting as the default project has it, in front of another."""
-    (row,) = re.findall(rf"^    ({start}.*)", render({})[CONFIG], re.MULTILINE)
-    return before(CONFIG, anchor, row)
+
+    def apply(files: Files) -> None:
+        (row,) = re.findall(rf"^    ({start}.*)", render({})[CONFIG], re.MULTILINE)
+        before(CONFIG, anchor, row)(files)
+
+    return apply
 
 
 CLIPPING = before(
