@@ -22,7 +22,7 @@ from scaffold.eject.steps import MAIN
 from support.command_line import Cli, command_line
 from support.paths import TEMPLATES, TORCHVISION
 from support.rendering import render
-from support.training import start, warm_environment
+from support.training import start, succeed, warm_environment
 
 SCRIPTS = {
     path.parent.name: path.read_text()
@@ -618,8 +618,7 @@ def test_names_of_the_script_hide_none_of_the_project(cli: Cli, tmp_path: Path) 
 @pytest.mark.parametrize("text", [BUSY, NAMES], ids=["busy", "names"])
 def test_an_ejected_project_trains(cli: Cli, tmp_path: Path, text: str) -> None:
     project, _ = eject(cli, tmp_path, text)
-    result = start(project, ["train.py", "--epochs", "2", "--log-every", "4"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["train.py", "--epochs", "2", "--log-every", "4"], 1))
     assert result.stdout.count("epoch ") == 2 and "val" in result.stdout
 
 

@@ -13,7 +13,7 @@ from scaffold.answers.manifests import load_catalog
 from support.files import write_files
 from support.inputs import make_table, write_table
 from support.rendering import render
-from support.training import run_python, start
+from support.training import run_python, start, succeed
 
 EVALUATE: dict[str, Value] = {"features.evaluate.enabled": True}
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
@@ -28,13 +28,11 @@ def train(folder: Path, given: dict[str, Value], *flags: str, processes: int = 1
 
 
 def retrain(project: Path, *flags: str, processes: int = 1) -> None:
-    result = start(project, ["train.py", *flags], processes)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", *flags], processes))
 
 
 def evaluate(project: Path, *flags: str, processes: int = 1) -> dict[str, dict[str, float]]:
-    result = start(project, ["evaluate.py", "--run", "runs/latest", *flags], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["evaluate.py", "--run", "runs/latest", *flags], processes))
     split = flags[flags.index("--split") + 1] if "--split" in flags else "test"
     report = json.loads((project / "runs/latest/evaluation" / split / "metrics.json").read_text())
     for name in report:
@@ -173,10 +171,8 @@ assert 1000 < width == height < 3000, (width, height)
 @pytest.mark.train
 def test_intervals_and_tests_are_those_of_the_books(tmp_path: Path) -> None:
     project = write_files(tmp_path, render(EVALUATE))
-    pictures = run_python(project, ["-c", MANY_CLASSES])
-    assert pictures.returncode == 0, pictures.stderr
-    result = run_python(project, ["-c", FORMULAS])
-    assert result.returncode == 0, result.stderr
+    succeed(run_python(project, ["-c", MANY_CLASSES]))
+    result = succeed(run_python(project, ["-c", FORMULAS]))
     hits, p = result.stdout.split()
     assert 88 <= int(hits) <= 99
     assert float(p) > 0.05

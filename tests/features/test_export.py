@@ -17,7 +17,7 @@ from support.inputs import make_table, write_table, write_texts
 from support.paths import TORCHVISION
 from support.rendering import render
 from support.split import MAKE_PRETRAINED
-from support.training import run_python, start
+from support.training import last_metrics, run_python, start, succeed
 
 EXPORT: dict[str, Value] = {"features.export.enabled": True}
 BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "16"]
@@ -27,8 +27,7 @@ FORMATS = {"onnx", "torch", "safetensors"}
 def train(folder: Path, given: dict[str, Value], *flags: str) -> Path:
     """A project with a run."""
     project = write_files(folder, render({**EXPORT, **given}))
-    result = start(project, ["train.py", *flags], processes=1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", *flags], processes=1))
     return project
 
 
@@ -106,8 +105,7 @@ def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
     project = train(tmp_path / "project", {}, "--epochs", "2")
     rows = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
     accuracy = json.loads(rows[-1])["test_accuracy"]
-    prepared = run_python(project, ["-c", PREPARE])
-    assert prepared.returncode == 0, prepared.stderr
+    succeed(run_python(project, ["-c", PREPARE]))
     for format, use in USE.items():
         folder = tmp_path / format
         result = export(project, format, "--output", str(folder))
@@ -205,10 +203,8 @@ def test_a_pretrained_language_model_exports(name: str, tmp_path: Path) -> None:
         **EXPORT,
     }
     project = write_files(tmp_path, render(given))
-    made = start(project, ["-c", MAKE_PRETRAINED], processes=1)
-    assert made.returncode == 0, made.stderr
-    trained = start(project, ["train.py", *BRIEF], processes=1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["-c", MAKE_PRETRAINED], processes=1))
+    succeed(start(project, ["train.py", *BRIEF], processes=1))
     for format in sorted(formats(given)):
         result = export(project, format)
         assert result.returncode == 0, result.stderr
@@ -233,7 +229,7 @@ def test_weights_of_8_bits_have_their_metrics_measured(task: str, tmp_path: Path
     before, after, written = result.stdout.splitlines()
     assert before.startswith("weights of 32 bits | test_loss ")
     assert after.startswith("weights of 8 bits | test_loss ")
-    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    last = last_metrics(project)
     assert f"test_loss {last['test_loss']:.5g}" in before
     assert written.startswith("runs/latest/export/int8 has the model as int8")
 
@@ -286,12 +282,10 @@ def test_a_model_of_images_is_used_without_torch(labels: str, tmp_path: Path) ->
         draw(tmp_path / "new/b.jpg", 230, (300, 200)),
         draw(tmp_path / "new/c.png", 200, mode="L"),
     ]
-    predicted = run_python(project, ["predict.py", *shown])
-    assert predicted.returncode == 0, predicted.stderr
+    predicted = succeed(run_python(project, ["predict.py", *shown]))
     column = "labels" if labels == "many" else "label"
     names = [row[column] for row in csv.DictReader(predicted.stdout.splitlines())]
-    used = run_python(tmp_path / "out", ["-c", WITHOUT_TORCH, "run.py", *shown], real=True)
-    assert used.returncode == 0, used.stderr
+    used = succeed(run_python(tmp_path / "out", ["-c", WITHOUT_TORCH, "run.py", *shown], real=True))
     pairs = zip(shown, names, strict=True)
     expected = [f"{path} {name}".replace(",", " ").strip() for path, name in pairs]
     assert [line.strip() for line in used.stdout.splitlines()] == expected

@@ -29,7 +29,15 @@ from support.files import write_files
 from support.inputs import write_conversations
 from support.rendering import render_with_best as render
 from support.split import assert_split_is_whole
-from support.training import count_passed, resume_everywhere, run_python, run_tests, said, start
+from support.training import (
+    count_passed,
+    resume_everywhere,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 
 CATALOG = load_catalog()
 IMAGES: Answers = {
@@ -273,8 +281,7 @@ def test_adapters_are_used_after_training(
     project = write_files(tmp_path / "project", render(given))
 
     def run(*command: str) -> str:
-        result = start(project, command, 1)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, command, 1))
         return result.stdout
 
     assert " trained parameters | " in run("train.py", *SHORT)
@@ -383,8 +390,7 @@ def test_adapters_go_with_other_families(
     project = tmp_path / "project"
 
     def run(*command: str) -> str:
-        result = start(project, command, 1)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, command, 1))
         return result.stdout
 
     run("train.py", *SHORT)
@@ -429,8 +435,7 @@ def test_adapters_beside_4_bits_are_trained_and_merged(
     """On the CPU. What is used afterwards computes what was trained."""
     pytest.importorskip("bitsandbytes")
     project = write_files(tmp_path / "project", render({**build(models), **NF4}))
-    result = start(project, ["train.py", *SHORT], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", *SHORT], 1))
     chosen = "adapters_are_trained or compute_the_same or 4_bits or predictions"
     assert count_passed(run_tests(project, "-k", chosen)) >= 3
 
@@ -480,6 +485,5 @@ def test_4_bits_are_those_of_transformers(models: Path, tmp_path: Path) -> None:
     """The same layers, with the same values, as of BitsAndBytesConfig."""
     pytest.importorskip("bitsandbytes")
     project = write_files(tmp_path, render({**language(models, "llama"), **NF4}))
-    result = run_python(project, ["-c", COMPARE_4_BITS])
-    assert result.returncode == 0, result.stderr
+    result = succeed(run_python(project, ["-c", COMPARE_4_BITS]))
     assert float(result.stdout.splitlines()[-1]) < 1e-5

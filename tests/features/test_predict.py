@@ -31,7 +31,7 @@ from support.inputs import (
     write_texts,
 )
 from support.rendering import render
-from support.training import said, start
+from support.training import said, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -177,8 +177,7 @@ def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], Non
     write_files(folder, render(given))
     if prepare:
         prepare(folder)
-    result = start(folder, SHORT, 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, SHORT, 1))
     return folder
 
 
@@ -202,8 +201,7 @@ def test_each_input_has_its_row(
     script = ["predict.py", *write(folder)]
     tables = []
     for processes in (1, 2):
-        result = start(folder, script, processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(folder, script, processes))
         tables.append(read_rows(result.stdout))
     one, two = tables
     for data in DATA:
@@ -239,8 +237,7 @@ def test_names_of_classes_are_those_of_the_run(tmp_path: Path) -> None:
     given = about("image_classification", dataset="image_folder", image_size=16)
     folder = trained(tmp_path, given, prepare_images)
     (folder / "images/red").rename(folder / "images/aaa")
-    result = start(folder, ["predict.py", "images/blue/0.png"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["predict.py", "images/blue/0.png"], 1))
     assert result.stdout.splitlines()[0] == "image,label,p_blue,p_red"
 
 
@@ -250,8 +247,7 @@ def test_images_are_generated(tmp_path: Path) -> None:
 
     folder = trained(tmp_path, about("gan"), None)
     for processes, output in ((1, "one"), (2, "two")):
-        result = start(folder, ["predict.py", "5", "--output", output], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(folder, ["predict.py", "5", "--output", output], processes))
     names = [f"0000{number}.png" for number in range(5)]
     assert sorted(path.name for path in (folder / "two").iterdir()) == names
     assert Image.open(folder / "one/00004.png").size == (8, 8)
@@ -266,8 +262,7 @@ def test_images_are_generated(tmp_path: Path) -> None:
 def test_standard_input_and_standard_output(processes: int, tmp_path: Path) -> None:
     folder = trained(tmp_path, about("seq2seq"), None)
     command = ["predict.py", "-", "--length", "4"]
-    result = start(folder, command, processes, stdin="3/4/1998\n\n5 May 1980\n")
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, command, processes, stdin="3/4/1998\n\n5 May 1980\n"))
     assert len(result.stdout.split("\n")) == 3 + 1, result.stdout
 
 
@@ -387,11 +382,9 @@ def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
     (code,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
     prepare_inputs(task, folder)
     command, _, output = command.partition(" > ")
-    result = start(folder, shlex.split(command), 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, shlex.split(command), 1))
     assert not output or len(read_rows(result.stdout)) >= 2
-    result = start(folder, ["-c", f"{code}\nprint(len(rows), type(rows[0]))"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["-c", f"{code}\nprint(len(rows), type(rows[0]))"], 1))
     assert re.fullmatch(r"[1-9]\d* <class 'dict'>\n", result.stdout)
 
 
@@ -440,6 +433,5 @@ def test_rows_have_the_names_of_the_training_data(
         (folder / f"{name}.jsonl").write_text(json.dumps(named) + "\n")
     code = "from predict import *\nconfig = Config()\n"
     code += "print(*(len(read_inputs(config, [x])) for x in ('theirs.jsonl', 'usual.jsonl')))"
-    read = start(folder, ["-c", code], 1)
-    assert read.returncode == 0, read.stderr
+    read = succeed(start(folder, ["-c", code], 1))
     assert read.stdout.split() in (["1", "1"], ["2", "2"])

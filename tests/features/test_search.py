@@ -30,7 +30,7 @@ from support.combinations import FIRST_TASK, in_turns
 from support.command_line import run_cli
 from support.files import add_answers, replace_in, write_files
 from support.rendering import render
-from support.training import OFFLINE, SERVER, clean_environment, run_python, start
+from support.training import OFFLINE, SERVER, clean_environment, run_python, start, succeed
 
 FEATURE = {"features.search.enabled": True}
 # logs 1 - (learning_rate - 0.05)**2, less in early epochs; notes how each run begins and ends, and
@@ -258,8 +258,7 @@ def test_the_best_settings_become_the_defaults(tmp_path: Path) -> None:
     (folder / "train.py").write_text(f'METRIC = "val_accuracy"\n{STAND_IN}')
     found = "\n\ndef find_checkpoints(folder):\n    return []\n"
     (folder / "config.py").write_text(settings_of(STAND_IN) + found)
-    result = run_python(folder, ["search.py", "--trials", "2", "--jobs", "2"])
-    assert result.returncode == 0, result.stderr
+    result = succeed(run_python(folder, ["search.py", "--trials", "2", "--jobs", "2"]))
     write_files(folder, real)
     (command,) = re.findall("^  scaffold (update .*)", result.stdout, re.MULTILINE)
     assert "edit Config: mine\n" in result.stdout
@@ -485,8 +484,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
         command = [warm.python(environment), "search.py", "--trials", "1", *flags]
         return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
 
-    whole = start(folder, ["train.py", *flags, "--output-dir", "runs/whole"], 1)
-    assert whole.returncode == 0, whole.stderr
+    succeed(start(folder, ["train.py", *flags, "--output-dir", "runs/whole"], 1))
     killed = search()
     trial = folder / "runs/search/first/trial_0000"
     for _ in range(2400):

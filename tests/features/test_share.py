@@ -16,7 +16,7 @@ from support.combinations import FIRST_TASK
 from support.files import write_files
 from support.inputs import prepare_inputs
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, start
+from support.training import count_passed, run_python, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -27,8 +27,7 @@ EPOCH = ["train.py", "--epochs", "1"]
 
 def share(folder: Path, *arguments: str) -> str:
     """What share.py printed."""
-    result = run_python(folder, ["share.py", *arguments])
-    assert result.returncode == 0, result.stderr[-2000:]
+    result = succeed(run_python(folder, ["share.py", *arguments]))
     return result.stdout
 
 
@@ -42,8 +41,7 @@ def use(shared: Path, task: str = FIRST_TASK) -> dict[str, str]:
         if language == "sh":
             [command] = re.findall("^python (.*)", block, re.MULTILINE)
             arguments = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
-        result = run_python(shared, arguments)
-        assert result.returncode == 0, result.stderr[-2000:]
+        result = succeed(run_python(shared, arguments))
         assert result.stdout, block
         found[language] = result.stdout
     return found
@@ -231,8 +229,7 @@ def test_a_shared_run_needs_no_data(
             (tmp_path / "data" / "xy"[number % 2]).mkdir(parents=True, exist_ok=True)
             shutil.copy(tmp_path / given, tmp_path / "data" / "xy"[number % 2] / f"{number}.png")
     short = ["--max-steps", "2", "--batch-size", "4", "--num-workers", "0"]
-    result = start(folder, [*EPOCH, *short], 1)
-    assert result.returncode == 0, result.stderr[-2000:]
+    succeed(start(folder, [*EPOCH, *short], 1))
     predicted = run_python(folder, ["predict.py", tmp_path / given]).stdout
     share(folder)
     shutil.move(folder / "shared", tmp_path / "elsewhere")

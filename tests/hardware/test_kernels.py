@@ -27,7 +27,7 @@ from support.adapters import (
 from support.computers import APPLE, NEEDS, PLAIN, T4, said, with_gpus
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_tests, start
+from support.training import count_passed, run_tests, start, succeed
 
 Answers = dict[str, Value]
 CATALOG = load_catalog()
@@ -122,8 +122,7 @@ def test_each_pretrained_model_trains_with_plain_attention(
 ) -> None:
     given = {**build(models), **EAGER, "features.lora.enabled": False}
     project = write_files(tmp_path / "project", render(given))
-    result = start(project, ["train.py", *SHORT], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", *SHORT], 1))
     assert count_passed(run_tests(project, "-k", "attention")) == 2
 
 
@@ -134,8 +133,7 @@ def test_training_is_the_same_with_each_attention(models: Path, tmp_path: Path) 
     for way in ("sdpa", "eager"):
         chosen = {"features.attention.implementation": way, "features.lora.enabled": False}
         project = write_files(tmp_path / way, render({**language(models, "llama"), **chosen}))
-        result = start(project, ["train.py", *SHORT], 1)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, ["train.py", *SHORT], 1))
         row = (project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1]
         losses.append(json.loads(row)["test_loss"])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)

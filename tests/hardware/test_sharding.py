@@ -24,7 +24,7 @@ from support.split import (
     results,
     train,
 )
-from support.training import run_python, start
+from support.training import run_python, start, succeed
 
 CATALOG = load_catalog()
 QUICK = ["language_model"]
@@ -316,8 +316,7 @@ def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None
     given = {**SHARED, "language_model.model": "pretrained", "language_model.context": 49}
     given["language_model.model_name"] = "gpt2"
     project = project_of(tmp_path, given)
-    made = start(project, ["-c", MAKE_PRETRAINED], processes=1)
-    assert made.returncode == 0, made.stderr
+    succeed(start(project, ["-c", MAKE_PRETRAINED], processes=1))
     for name in ("gpt2", "llama"):
         assert_split_is_whole(tmp_path, given, 2, 1, *WHOLE_SETS, "--model-name", name)
         shutil.rmtree(project / "runs")
@@ -334,8 +333,7 @@ def test_processes_share_the_layers_of_a_pretrained_model(tmp_path: Path) -> Non
     given = {**CUT, "language_model.model": "pretrained", "language_model.context": 49}
     given |= {"language_model.model_name": "llama", "features.clipping.enabled": True}
     project = project_of(tmp_path, given)
-    made = start(project, ["-c", MAKE_PRETRAINED], processes=1)
-    assert made.returncode == 0, made.stderr
+    succeed(start(project, ["-c", MAKE_PRETRAINED], processes=1))
     for name in ("llama", "qwen3", "gpt_neox", "phi3"):
         assert_split_is_whole(tmp_path, given, 4, 2, *WHOLE_SETS, "--model-name", name)
         shutil.rmtree(project / "runs")

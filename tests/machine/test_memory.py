@@ -19,7 +19,7 @@ from support.computers import GIB, H100, NEEDS, PLAIN, T4, said, with_gpus
 from support.files import write_files
 from support.paths import DRIVERS
 from support.rendering import render
-from support.training import run_python
+from support.training import run_python, succeed
 
 DRIVER = DRIVERS / "memory.py"
 MIB = 2**20
@@ -323,8 +323,7 @@ CASES: dict[str, dict[str, Value]] = {
 @pytest.fixture(scope="module")
 def llamas(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("llamas")
-    result = run_python(folder, ["-c", MAKE_LLAMAS])
-    assert result.returncode == 0, result.stderr
+    succeed(run_python(folder, ["-c", MAKE_LLAMAS]))
     return folder
 
 
@@ -344,8 +343,7 @@ def test_the_estimate_is_within_a_fifth_of_what_is_measured(
     answers = answers_of(task, **given)
     write_files(tmp_path, render(given_for(task, **given)))
     bits = {"ACCELERATE_MIXED_PRECISION": str(answers["hardware.mixed_precision"])}
-    result = run_python(tmp_path, [DRIVER, "{}"], ACCELERATE_USE_CPU="true", **bits)
-    assert result.returncode == 0, result.stderr
+    result = succeed(run_python(tmp_path, [DRIVER, "{}"], ACCELERATE_USE_CPU="true", **bits))
     measured = int(result.stdout.split()[-1])
     found = estimated(answers, on_cpu=True)
     print(f"{name}: estimated {found.peak / MIB:.1f} MiB, measured {measured / MIB:.1f} MiB")

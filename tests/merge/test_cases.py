@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 from pyflakes.checker import Checker
 
-from corpus.edit import CONFIG, TRAIN, Apply, Files
+from corpus.edit import CHECKPOINT, CONFIG, TRAIN, Apply, Files, both
 from corpus.structure import move
 from scaffold.merge.conflicts import take_side
 from scaffold.merge.semantics.names import UNDEFINED, find_faults
 from support.canonical import canonical
 from support.combinations import in_turns
-from support.merges.all_cases import TYPICAL, CASES
+from support.merges.all_cases import CASES, TYPICAL
 from support.merges.case import CONFLICT, RIGHT, WRONG, Case, judge
-from support.merges.moved import END
+from support.merges.moved import END, OURS, RENAMED
 from support.merges.styles import STYLES, UPDATES
-from support.merges.words import NO_SCHEDULE, STEPS
+from support.merges.words import NO_CHECKPOINTS, NO_SCHEDULE, STEPS
 from support.outcomes import Outcome, update_project
 from support.rivals import TOOLS, Rival, find_tool
 
@@ -62,7 +62,8 @@ def test_case(name: str, tmp_path: Path) -> None:
     if outcome.failed:
         check_conflict(case, texts)
         return
-    assert not faults(texts) - faults(case.mine) - faults(case.renders[-1])
+    known = (case.mine, case.renders[-1], *case.expected)
+    assert not faults(texts).difference(*map(faults, known))
     for path, text in texts.items():
         if path in case.mine and "\r\n" in case.mine[path]:
             assert text.count("\n") == text.count("\r\n"), f"{path} has two kinds of newlines"
@@ -111,6 +112,14 @@ def test_a_function_that_its_owner_moved_stays_when_its_feature_goes(tmp_path: P
     assert outcome.conflicts() == {CONFIG}, "the schedule reads a field that goes"
     assert b"def build_schedule" in outcome.files["schedule.py"]
     assert b"build_schedule" not in outcome.files[TRAIN]
+
+
+@pytest.mark.sweep
+def test_a_comment_in_a_file_that_goes_is_asked_about(tmp_path: Path) -> None:
+    """Beside a name that was changed there and elsewhere, which alone is no reason to ask."""
+    outcome = updated(Case("", both(RENAMED, OURS), (NO_CHECKPOINTS,), (), (), {}), tmp_path)
+    assert outcome.conflicts() == {CHECKPOINT}
+    assert outcome.files[CHECKPOINT].count(b"# ours") == 1
 
 
 @pytest.mark.sweep

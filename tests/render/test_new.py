@@ -11,7 +11,7 @@ from scaffold.render.check import check_templates
 from scaffold.render.project import render_project
 from support.files import write_files
 from support.paths import TEMPLATES
-from support.training import run_python
+from support.training import run_python, succeed
 
 TRIAL = ("--epochs", "1", "--limit-batches", "2")
 
@@ -38,8 +38,7 @@ def render(templates: Path, **given: object) -> dict[str, str]:
 def trained(files: dict[str, str], folder: Path) -> str:
     """What training the project for two steps prints."""
     write_files(folder, files)
-    result = run_python(folder, ["train.py", *TRIAL])
-    assert result.returncode == 0, result.stderr
+    result = succeed(run_python(folder, ["train.py", *TRIAL]))
     return result.stdout
 
 

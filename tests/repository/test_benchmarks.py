@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from support.paths import TESTS
-from support.training import run_python
+from support.training import run_python, succeed
 
 BENCHMARKS = TESTS / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
@@ -45,8 +45,7 @@ def test_every_contender_ends_with_the_loss_of_the_bare_loop(name: str) -> None:
     from steps import CONTENDERS, LACKS, Found, agree
 
     assert set(CONTENDERS) == {*HERE, *NEED_MORE}
-    result = run_python(BENCHMARKS, ["-c", RUN, name], timeout=600)
-    assert result.returncode == 0, result.stderr
+    result = succeed(run_python(BENCHMARKS, ["-c", RUN, name], timeout=600))
     runs = json.loads(result.stdout.splitlines()[-1])
     losses = []
     for option in OPTIONS:

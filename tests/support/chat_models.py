@@ -1,5 +1,13 @@
 """Small language models with tokenizers and chat templates, made by a script."""
 
+from collections.abc import Mapping
+from pathlib import Path
+
+from scaffold.answers.catalog import Value
+from support.files import write_files
+from support.rendering import render
+from support.training import run_python, succeed
+
 # small models of the real classes, with tokenizers that are trained on the spot; stored in 16 bits
 MAKE_MODELS = '''
 import sys
@@ -56,3 +64,11 @@ for folder in sys.argv[1:]:
     tokenizer.chat_template = TEMPLATES[template]
     tokenizer.save_pretrained(folder)
 '''
+
+
+def make_chat_project(task: str, folder: Path, given: Mapping[str, Value], *models: str) -> Path:
+    """A project, with these models in it."""
+    write_files(folder, render({"project.task": task, **given}))
+    if models:
+        succeed(run_python(folder, ["-c", MAKE_MODELS, *models]))
+    return folder

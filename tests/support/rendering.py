@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 
 import changed
@@ -12,6 +13,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.cache import remember
 from scaffold.render import format as finish
 from scaffold.render.project import render_project
+from support.files import write_files
 from support.shared import made_once
 
 
@@ -26,6 +28,12 @@ def render(given: Mapping[str, Value]) -> Mapping[str, str]:
 def render_with_best(given: Mapping[str, Value]) -> Mapping[str, str]:
     """As `render`, with the best model: more lines of train.py that can be edited."""
     return render({"features.best_model.enabled": True, **given})
+
+
+def write_project(folder: Path, task: str, **given: object) -> Path:
+    """A project of a task, with these settings of the task."""
+    settings = {f"{task}.{key}": value for key, value in given.items()}
+    return write_files(folder, render({"project.task": task, **settings}))  # type: ignore[dict-item]
 
 
 @cache

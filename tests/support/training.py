@@ -58,6 +58,12 @@ print(json.dumps(said))
 """
 
 
+def succeed(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+    """The result of a command, which must have ended without an error."""
+    assert result.returncode == 0, result.stderr[-3000:]
+    return result
+
+
 def said(folder: Path, script: str, *calls: Sequence[str]) -> list[str]:
     """With what message a script ends, for each of these arguments, all of them in one process.
 
@@ -81,6 +87,12 @@ def ask(folder: Path, code: str, expression: str) -> Any:
     result = call(folder, f"{code}\nprint(json.dumps({expression}))")
     assert result.returncode == 0, result.stderr
     return json.loads(result.stdout.splitlines()[-1])
+
+
+def last_metrics(folder: Path) -> dict[str, Any]:
+    """The last line of metrics.jsonl in runs/latest."""
+    lines = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+    return dict(json.loads(lines[-1]))
 
 
 def make_pretrained(

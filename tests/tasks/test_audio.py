@@ -18,6 +18,7 @@ from support.training import (
     run_tests,
     said,
     start,
+    succeed,
 )
 
 pytestmark = pytest.mark.train
@@ -76,16 +77,14 @@ open("split.csv", "w").write("file,label,split\\ncalls/gull/000.wav,gull,dev\\n"
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
     """A project for sounds of a folder, and the folder."""
     write_files(folder, render({"project.task": TASK, **FILES, **given}))
-    recorded = run_python(folder, ["-c", RECORD, "calls", str(count)])
-    assert recorded.returncode == 0, recorded.stderr
+    succeed(run_python(folder, ["-c", RECORD, "calls", str(count)]))
     return folder
 
 
 def test_valid_is_validation_data(tmp_path: Path) -> None:
     project = make_project(tmp_path, {}, count=24)
     for name, count in (("train", 24), ("valid", 6), ("test", 4)):
-        recorded = run_python(project, ["-c", RECORD, f"splits/{name}", str(count)])
-        assert recorded.returncode == 0, recorded.stderr
+        succeed(run_python(project, ["-c", RECORD, f"splits/{name}", str(count)]))
     code = "import data, train; print(*map(len, data.load_clips(train.Config(path='splits'))))"
     counted = run_python(project, ["-c", code])
     assert counted.stdout == "24 6 4\n", counted.stderr
@@ -94,12 +93,10 @@ def test_valid_is_validation_data(tmp_path: Path) -> None:
 def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Each file that is predicted has its row."""
     project = make_project(tmp_path, {})
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 1))
     assert "sounds are longer than --seconds: the rest is cut" in trained.stdout
     assert json.loads((project / "runs/latest/classes.json").read_text()) == ["frog", "gull"]
-    asked = run_python(project, ["predict.py", "calls/frog/001.wav", "calls/gull"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "calls/frog/001.wav", "calls/gull"]))
     rows = list(csv.DictReader(asked.stdout.splitlines()))
     assert len(rows) == 21
     for row in rows:
@@ -154,8 +151,7 @@ def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
     [message] = said(project, "train.py", BRIEF)
     assert message.startswith("calls/gull/bad.flac can't be read: ")
     (project / "calls/gull/bad.flac").unlink()
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
 
 
 REFERENCE = """
@@ -231,17 +227,13 @@ print(json.dumps([float(accuracy.compute()), confusion.compute().tolist()]))
 def test_metrics_are_those_of_torchmetrics_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of a number of sounds that none of them divides."""
     project = make_project(tmp_path, {"features.evaluate.enabled": True})
-    recorded = run_python(project, ["-c", RECORD, "calls/test", "37"])
-    assert recorded.returncode == 0, recorded.stderr
-    trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 1)
-    assert trained.returncode == 0, trained.stderr
-    result = run_python(project, ["-c", EXACT])
-    assert result.returncode == 0, result.stderr
+    succeed(run_python(project, ["-c", RECORD, "calls/test", "37"]))
+    succeed(start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 1))
+    result = succeed(run_python(project, ["-c", EXACT]))
     accuracy, confusion = json.loads(result.stdout.splitlines()[-1])
     assert sum(map(sum, confusion)) == 37
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["evaluate.py"], processes))
         folder = project / "runs/latest/evaluation/test"
         report = json.loads((folder / "metrics.json").read_text())
         assert report["test_accuracy"]["value"] == pytest.approx(accuracy, rel=1e-6)
@@ -293,13 +285,10 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     project = make_pretrained(tmp_path, TASK, PRETRAINED, kind, {})
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
     for processes in (1, 2):
-        trained = start(project, brief, processes)
-        assert trained.returncode == 0, trained.stderr
+        trained = succeed(start(project, brief, processes))
         assert count_processes(trained.stdout) == processes
-    recorded = run_python(project, ["-c", RECORD, "calls", "4"])
-    assert recorded.returncode == 0, recorded.stderr
-    asked = run_python(project, ["predict.py", "calls"])
-    assert asked.returncode == 0, asked.stderr
+    succeed(run_python(project, ["-c", RECORD, "calls", "4"]))
+    asked = succeed(run_python(project, ["predict.py", "calls"]))
     assert len(asked.stdout.splitlines()) == 5
     [message] = said(project, "train.py", ["--pretrained-name", "nothing"])
     assert message.startswith("The model 'nothing' can't be loaded: ")

@@ -14,7 +14,15 @@ from scaffold.errors import AnswerError
 from support.detectors import PRETRAINED, TASK, TRANSFORMERS, draw, make_pretrained, make_project
 from support.rendering import render
 from support.split import DRIVER, RING
-from support.training import count_passed, count_processes, run_python, run_tests, said, start
+from support.training import (
+    count_passed,
+    count_processes,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 
 pytestmark = pytest.mark.train
 
@@ -172,8 +180,7 @@ def test_all_formats_have_the_same_objects(tmp_path: Path) -> None:
     found = []
     for kind in ("coco", "yolo", "voc"):
         project = make_project(tmp_path / kind, kind)
-        read = run_python(project, ["-c", READ])
-        assert read.returncode == 0, read.stderr
+        read = succeed(run_python(project, ["-c", READ]))
         found.append(json.loads(read.stdout.splitlines()[-1]))
     names, samples = found[0]
     assert names == ["cup", "red ball"] and len(samples) == 40
@@ -196,8 +203,7 @@ def test_the_layouts_of_each_format_have_the_same_splits(tmp_path: Path) -> None
         for number, arrange in enumerate(layouts):
             arrange(project / "things", project / f"other{number}")
         folders = ["things", *(f"other{number}" for number in range(len(layouts)))]
-        read = run_python(project, ["-c", READ_ALL, *folders])
-        assert read.returncode == 0, read.stderr
+        read = succeed(run_python(project, ["-c", READ_ALL, *folders]))
         expected, *found = map(json.loads, read.stdout.splitlines())
         assert list(map(len, expected)) == [*SPLITS.values()]
         assert len(found) == len(layouts) >= 2
@@ -219,18 +225,15 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     empty = content["annotations"][0] | {"bbox": [5, 5, 0, 4]}
     more = content | {"annotations": [*content["annotations"], empty]}
     (project / "things/annotations.json").write_text(json.dumps(more))
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 1))
     assert "annotations.json: 1 object(s) without width or height left out" in trained.stdout
     command = ["predict.py", "things", "--threshold", "0.0", "--pictures", "drawn"]
-    asked = run_python(project, command)
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, command))
     rows = list(map(json.loads, asked.stdout.splitlines()))
     assert [row["image"] for row in rows] == [f"things/{number:03}.png" for number in range(40)]
     assert {one["label"] for row in rows for one in row["objects"]} == {"cup", "red ball"}
     assert len(list(project.glob("drawn/*.png"))) == 40
-    asked = run_python(project, ["predict.py", "things", "--threshold", "0.0", "--csv"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "things", "--threshold", "0.0", "--csv"]))
     objects = [
         [row["image"], one["label"], *map(str, [one["score"], *one["box"]])]
         for row in rows
@@ -387,24 +390,19 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_pa
     given = {"features.evaluate.enabled": True} | (TRANSFORMERS if model == "transformers" else {})
     project = make_project(tmp_path, "coco", given, count=200)
     if model == "transformers":
-        made = run_python(project, ["-c", PRETRAINED, "rt_detr"])
-        assert made.returncode == 0, made.stderr
+        succeed(run_python(project, ["-c", PRETRAINED, "rt_detr"]))
     draw(project, "coco", "things/test", 37)
     (project / "things/train").mkdir()
     for path in [*project.glob("things/*.png"), project / "things/annotations.json"]:
         path.rename(project / "things/train" / path.name)
     # the small model of Transformers has random weights
     more = ["--learning-rate", "0.003"] if model == "transformers" else []
-    trained = start(project, ["train.py", "--epochs", "6", "--batch-size", "4", *more], 1)
-    assert trained.returncode == 0, trained.stderr
-    asked = run_python(project, ["predict.py", "things/test", "--threshold", "0"])
-    assert asked.returncode == 0, asked.stderr
-    result = run_python(project, ["-c", COCO], stdin=asked.stdout)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", "--epochs", "6", "--batch-size", "4", *more], 1))
+    asked = succeed(run_python(project, ["predict.py", "things/test", "--threshold", "0"]))
+    result = succeed(run_python(project, ["-c", COCO], stdin=asked.stdout))
     expected = json.loads(result.stdout)
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         for name, value in expected.items():
             assert report[f"test_{name}"]["value"] == pytest.approx(value, abs=1e-6)
@@ -420,8 +418,7 @@ def test_a_users_images_pass_the_tests_of_their_project(kind: str, tmp_path: Pat
 
 def test_two_processes_train_on_a_users_images(tmp_path: Path) -> None:
     project = make_project(tmp_path, "yolo")
-    trained = start(project, ["train.py", *BRIEF], 2)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 2))
     assert count_processes(trained.stdout) == 2
 
 
@@ -442,14 +439,13 @@ def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     """On 1 and 2 processes, with batches in which no image has an object. It predicts."""
     project = make_pretrained(tmp_path, kind)
     for processes in (1, 2):
-        trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "2"], processes)
-        assert trained.returncode == 0, trained.stderr
+        trained = succeed(
+            start(project, ["train.py", "--epochs", "1", "--batch-size", "2"], processes)
+        )
         assert count_processes(trained.stdout) == processes
         shutil.rmtree(project / "runs")
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
-    asked = run_python(project, ["predict.py", "things", "--threshold", "0"])
-    assert asked.returncode == 0, asked.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 1))
+    asked = succeed(run_python(project, ["predict.py", "things", "--threshold", "0"]))
     rows = list(map(json.loads, asked.stdout.splitlines()))
     assert len(rows) == 40 and all(row["objects"] for row in rows)
     [message] = said(project, "train.py", ["--pretrained-name", "nothing", "--output-dir", "other"])
@@ -472,8 +468,7 @@ def test_a_detector_trains_and_resumes_with_deepspeed(kind: str, tmp_path: Path)
         shutil.copy(driver, project)
     flags = ["--batch-size", "4", "--limit-batches", "3", "--epochs"]
     for more in (["1"], ["2", "--resume"]):
-        trained = start(project, [DRIVER.name, *flags, *more], 2)
-        assert trained.returncode == 0, trained.stderr
+        trained = succeed(start(project, [DRIVER.name, *flags, *more], 2))
         assert count_processes(trained.stdout) == 2 and "DeepSpeed on" in trained.stdout
 
 
@@ -506,8 +501,7 @@ ADAPTERS: dict[str, Value] = {
 def test_a_pretrained_detector_is_trained_with_adapters(kind: str, tmp_path: Path) -> None:
     """On 1 and 2 processes, merged, resumed, evaluated; and its attention is chosen."""
     project = make_pretrained(tmp_path, kind, ADAPTERS)
-    trained = start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 2)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 2))
     assert (project / "runs/latest/adapter/preprocessor_config.json").exists()
     assert count_passed(run_tests(project)) >= 33
 
@@ -542,8 +536,7 @@ def test_a_split_detector_trains_like_a_whole_one(kind: str, tmp_path: Path) -> 
     found = []
     for script in ("train.py", DRIVER.name):
         run = [script, "--epochs", "1", "--batch-size", "4", "--output-dir", script[:5]]
-        result = start(project, run, 2)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, run, 2))
         rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
         found.append(json.loads(rows[-1]))
     assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)

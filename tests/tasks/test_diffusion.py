@@ -8,7 +8,16 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, make_drawn, run_python, run_tests, said, start
+from support.training import (
+    count_passed,
+    last_metrics,
+    make_drawn,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 
 pytestmark = pytest.mark.train
 
@@ -51,11 +60,9 @@ Path("empty").mkdir()
 def test_a_users_folder_with_classes(tmp_path: Path) -> None:
     """It trains, predict.py generates the class that is named, and wrong folders are named."""
     project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **FOLDER, **CLASSES})
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
     assert list(project.glob("runs/latest/samples_*.png"))
-    asked = start(project, ["predict.py", "3", "--label", "1", "--steps", "2"], 1)
-    assert asked.returncode == 0, asked.stderr
+    succeed(start(project, ["predict.py", "3", "--label", "1", "--steps", "2"], 1))
     assert len(list(project.glob("generated/*.png"))) == 3
     assert run_python(project, ["-c", WRONG]).returncode == 0
     expected = {
@@ -87,12 +94,10 @@ def test_evaluation_is_the_same_on_any_processes(tmp_path: Path) -> None:
     given: dict[str, Value] = {**FOLDER, **CLASSES, "features.evaluate.enabled": True}
     project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
     assert run_python(project, ["-c", DRAW, "marks/test", "37"]).returncode == 0
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
-    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    succeed(start(project, ["train.py", *BRIEF], 1))
+    last = last_metrics(project)
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         for name in ("test_loss", "test_distance"):
             assert report[name]["value"] == pytest.approx(last[name], rel=1e-5)
@@ -171,10 +176,8 @@ def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
     config = (project / "config.py").read_text()
     assert "pretrained_name" in config
     assert run_python(project, ["-c", SAVE]).returncode == 0
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
-    asked = start(project, ["predict.py", "2", "--steps", "2"], 2)
-    assert asked.returncode == 0, asked.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
+    succeed(start(project, ["predict.py", "2", "--steps", "2"], 2))
     assert len(list(project.glob("generated/*.png"))) == 2
     other = start(project, ["train.py", "--pretrained-name", "none", "--output-dir", "b"], 1)
     assert other.returncode == 1 and "The model 'none' can't be loaded" in other.stderr

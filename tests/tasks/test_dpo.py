@@ -1,7 +1,7 @@
 """Preference optimisation on a user's files, with pretrained models, and beside TRL."""
 
 import json
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,25 +11,19 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.model import Model, know_model
-from support.chat_models import MAKE_MODELS
+from support.bad_files import refuse_lines
+from support.chat_models import MAKE_MODELS, make_chat_project
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, said, start
+from support.training import count_passed, run_python, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
+
+make_project = partial(make_chat_project, "dpo")
 
 BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
 SMALL: dict[str, Value] = {"dpo.width": 16, "dpo.layers": 1, "dpo.heads": 2}
 PRETRAINED: dict[str, Value] = {"dpo.model": "pretrained", "dpo.context": 128}
-
-
-def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
-    """A project, with these models in it."""
-    write_files(folder, render({"project.task": "dpo", **given}))
-    if models:
-        made = run_python(folder, ["-c", MAKE_MODELS, *models])
-        assert made.returncode == 0, made.stderr
-    return folder
 
 
 def write_pairs(path: Path, count: int) -> list[str]:
@@ -72,21 +66,12 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. predict.py reads rows of this form, too."""
     project = make_project(tmp_path, {"dpo.dataset": "jsonl", **SMALL})
     lines = write_pairs(project / "pairs.jsonl", 12)
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 1))
     assert trained.stdout.count("<assistant>[[") == 2, "both answers of the first pair are shown"
-    calls = []
-    for number, (wrong, _) in enumerate(BAD.values()):
-        (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
-        calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
-    messages = said(project, "train.py", *calls)
-    assert not (project / "runs/other").exists()
-    for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
-        assert message.startswith(f"{number}.jsonl, {expected}")
+    refuse_lines(project, lines, BAD)
     assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
-    asked = run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"]))
     assert len(asked.stdout.split("\n")) == 3 + 1
 
 
@@ -172,15 +157,12 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     project = make_project(tmp_path, given, *["llama_chatml"] * (model == "pretrained"))
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
-    trained = start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1)
-    assert trained.returncode == 0, trained.stderr
-    made = run_python(project, ["-c", BY_DEFINITION])
-    assert made.returncode == 0, made.stderr
+    succeed(start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1))
+    made = succeed(run_python(project, ["-c", BY_DEFINITION]))
     expected = json.loads(made.stdout.splitlines()[-1])
     assert expected["test_reward_accuracy"] > 0.1
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         found = {name: row["value"] for name, row in report.items()}
         assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
@@ -213,14 +195,11 @@ print(json.dumps([(off - reference).abs().max().item(), (changed - reference).ab
 def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> None:
     given = {**PRETRAINED, "features.lora.enabled": True, "dpo.model_name": "llama_chatml"}
     project = make_project(tmp_path, given, "llama_chatml")
-    run = run_python(project, ["-c", LORA])
-    assert run.returncode == 0, run.stderr
+    run = succeed(run_python(project, ["-c", LORA]))
     off, changed = json.loads(run.stdout.splitlines()[-1])
     assert off < 1e-4 and changed > 0.1
-    trained = start(project, ["train.py", *BRIEF, "--learning-rate", "0.001"], 2)
-    assert trained.returncode == 0, trained.stderr
-    asked = run_python(project, ["predict.py", "add 1 to 120", "--length", "3"])
-    assert asked.returncode == 0, asked.stderr
+    succeed(start(project, ["train.py", *BRIEF, "--learning-rate", "0.001"], 2))
+    succeed(run_python(project, ["predict.py", "add 1 to 120", "--length", "3"]))
 
 
 @pytest.mark.sweep
@@ -231,8 +210,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "pairs").mkdir()
     lines = write_pairs(project / "pairs/train.jsonl", 42)[:-2]
     (project / "pairs/train.jsonl").write_text("\n".join(lines) + "\n")
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
     wrong = '{"prompt": "a", "chosen": "b"}'
     (project / "pairs/train.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
     refused = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
@@ -247,15 +225,12 @@ def test_it_continues_from_an_exported_chat_model(tmp_path: Path) -> None:
     given: dict[str, Value] = {"project.task": "sft", "features.export.enabled": True}
     given |= {"sft.model": "pretrained", "sft.context": 128, "sft.model_name": "llama_chatml"}
     tuned = write_files(tmp_path / "tuned", render(given))
-    made = run_python(tuned, ["-c", MAKE_MODELS, "llama_chatml"])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(tuned, ["-c", MAKE_MODELS, "llama_chatml"]))
     export = ["export.py", "--format", "transformers", "--output", "../chat"]
     for command in (["train.py", *BRIEF], export):
-        run = start(tuned, command, 1)
-        assert run.returncode == 0, run.stderr
+        succeed(start(tuned, command, 1))
     project = make_project(tmp_path / "project", {**PRETRAINED, "dpo.model_name": "../chat"})
-    trained = start(project, ["train.py", *BRIEF, "--log-every", "1"], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF, "--log-every", "1"], 1))
     rows = [json.loads(row) for row in (project / "runs/latest/metrics.jsonl").open()]
     assert rows[0]["loss"] == pytest.approx(0.693147, abs=1e-4), "the first step has no gap"
 
@@ -384,8 +359,7 @@ def test_losses_are_those_of_trl(loss: str, tmp_path: Path) -> None:
     for old, new in KTO.items() if loss == "kto" else ():
         assert old in script
         script = script.replace(old, new)
-    run = run_python(project, ["-c", script], real=True)
-    assert run.returncode == 0, run.stderr[-3000:]
+    run = succeed(run_python(project, ["-c", script], real=True))
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and ours[-1] < 0.9 * ours[0]
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
@@ -419,7 +393,8 @@ print(json.dumps([len(ours), float((ours - theirs).abs().max()), float(theirs.me
 def test_losses_without_a_reference_are_those_of_trl(loss: str, tmp_path: Path) -> None:
     pytest.importorskip("trl", exc_type=ImportError)
     project = make_project(tmp_path, {"dpo.loss": loss})
-    run = run_python(project, ["-c", FUNCTIONS.replace("LOSS", loss)], real=True, timeout=900)
-    assert run.returncode == 0, run.stderr[-3000:]
+    run = succeed(
+        run_python(project, ["-c", FUNCTIONS.replace("LOSS", loss)], real=True, timeout=900)
+    )
     count, difference, mean = json.loads(run.stdout.splitlines()[-1])
     assert count == 1000 and difference < 1e-6 < mean

@@ -5,6 +5,7 @@ Of texts, and of images and texts.
 
 import csv
 import json
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,18 +14,15 @@ import pytest
 from scaffold.errors import AnswerError
 from support.combinations import in_turns
 from support.files import write_files
-from support.rendering import render
+from support.rendering import render, write_project
 from support.split import assert_split_is_whole
-from support.training import ask, call, count_processes, said, start
+from support.training import ask, call, count_processes, said, start, succeed
 
 pytestmark = pytest.mark.train
 
+project = partial(write_project, task="embeddings")
+
 TASK = {"project.task": "embeddings"}
-
-
-def project(folder: Path, **given: object) -> Path:
-    settings = {f"embeddings.{key}": value for key, value in given.items()}
-    return write_files(folder, render({**TASK, **settings}))
 
 
 # --- negatives ----------------------------------------------------------------------------------
@@ -79,8 +77,7 @@ def test_gradients_are_those_of_one_process_with_the_whole_batch(
     """Of pairs and triplets, also with equal texts: the negatives are those of all processes."""
     folder = project(tmp_path)
     (folder / "gradients.py").write_text(GRADIENTS)
-    result = start(folder, ["gradients.py", json.dumps(BATCHES)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["gradients.py", json.dumps(BATCHES)], processes))
     found = result.stdout.split()
     assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
     proven("batches whose gradients are those of one process", len(BATCHES))
@@ -162,8 +159,7 @@ def test_scores_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven
     folder = project(tmp_path)
     (folder / "scores.py").write_text(SCORES)
     sizes = SIZES[1::5] if processes == 2 else SIZES
-    result = start(folder, ["scores.py", json.dumps(sizes)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["scores.py", json.dumps(sizes)], processes))
     assert f"processes {processes}" in result.stdout
     proven("sets whose recall and MRR are those of torchmetrics", len(sizes))
 
@@ -270,13 +266,11 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     columns = ",".join(NAMES[: len(rows[0])])
     folder = project(tmp_path, dataset="files", path="data.tsv", text_columns=columns)
     script = ["train.py", "--epochs", "2", "--batch-size", "2"]
-    result = start(folder, script, processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, script, processes))
     assert count_processes(result.stdout) == processes and "nan" not in result.stdout
     (tmp_path / "data.tsv").unlink()  # it needs no data
     (tmp_path / "texts.txt").write_text("b c\na\nc\n", encoding="utf-8")
-    found = start(folder, ["predict.py", "a", "texts.txt", ""], processes)
-    assert found.returncode == 0, found.stderr
+    found = succeed(start(folder, ["predict.py", "a", "texts.txt", ""], processes))
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     assert [row["text"] for row in rows] == ["a", "b c", "a", "c", ""]
     assert {len(row["vector"]) for row in rows} == {64}
@@ -285,8 +279,7 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     stored = ask(folder, "import numpy", "numpy.load('all.npy').tolist()")
     assert stored == [pytest.approx(row["vector"], abs=1e-6) for row in rows[:4]]
     asked = ["predict.py", "a", "--search", "texts.txt", "--count", "2"]
-    found = start(folder, asked, processes)
-    assert found.returncode == 0, found.stderr
+    found = succeed(start(folder, asked, processes))
     [row] = map(json.loads, found.stdout.splitlines())
     assert row["text"] == row["found"][0]["text"] == "a" and len(row["found"]) == 2
     assert row["found"][0]["similarity"] == pytest.approx(1, abs=1e-5)
@@ -316,8 +309,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
     sizes, first = ask(folder, "", f"[list(map(len, {parts})), {parts}[1][0]]")
     assert sizes == [36, 5, 4]
     assert first == ["dev 0", "b"]
-    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2))
     wrong = [["--text-columns", "anchor,answer"], ["--dataset-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *wrong)
     assert "train, row 1: there is no 'answer' in anchor, positive" in messages[0]
@@ -393,8 +385,7 @@ def test_gradients_of_pairs_are_those_of_one_process(
     """Of images and texts, and of the temperature: the negatives are those of all processes."""
     folder = project(tmp_path, dataset="digits")
     (folder / "gradients.py").write_text(PAIR_GRADIENTS)
-    result = start(folder, ["gradients.py", json.dumps(PAIR_BATCHES)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["gradients.py", json.dumps(PAIR_BATCHES)], processes))
     found = result.stdout.split()
     assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
     proven("batches of images and texts with the gradients of one process", len(PAIR_BATCHES))
@@ -471,8 +462,7 @@ def test_scores_of_pairs_are_those_of_torchmetrics(processes: int, tmp_path: Pat
     folder = project(tmp_path, dataset="digits")
     (folder / "scores.py").write_text(PAIR_SCORES)
     sizes = PAIR_SIZES[1::5] if processes == 2 else PAIR_SIZES
-    result = start(folder, ["scores.py", json.dumps(sizes)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["scores.py", json.dumps(sizes)], processes))
     assert f"processes {processes}" in result.stdout
     proven("sets of images and texts whose recall and MRR are those of torchmetrics", len(sizes))
 
@@ -546,12 +536,10 @@ deep = [float(data.read_image("deep.png", config).mean()), data.find_problem("de
     assert not list(folder.glob("runs/*/*.safetensors"))
     proven("files of images and texts that can't be read, named by file and line", len(BAD_PAIRS))
 
-    result = start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], 2)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], 2))
     assert count_processes(result.stdout) == 2 and "nan" not in result.stdout
     (folder / "pairs.csv").unlink()  # it needs no data
-    found = start(folder, ["predict.py", "colour 1", "photos", "x" * 300], 2)
-    assert found.returncode == 0, found.stderr
+    found = succeed(start(folder, ["predict.py", "colour 1", "photos", "x" * 300], 2))
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     assert [row.get("text") for row in rows] == ["colour 1", *[None] * 12, "x" * 300]
     assert [row["image"] for row in rows[1:-1]] == sorted(map(str, relative(folder)))
@@ -562,8 +550,7 @@ deep = [float(data.read_image("deep.png", config).mean()), data.find_problem("de
         "texts.txt",
         "text",
     ):
-        found = start(folder, ["predict.py", given, "--search", corpus, "--count", "2"], 1)
-        assert found.returncode == 0, found.stderr
+        found = succeed(start(folder, ["predict.py", given, "--search", corpus, "--count", "2"], 1))
         [row] = map(json.loads, found.stdout.splitlines())
         assert given in row.values() and len(row["found"]) == 2
         assert all(one.keys() == {key, "similarity"} for one in row["found"])
@@ -603,8 +590,7 @@ def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render({**TASK, **settings, "training.num_workers": 0}))
     for name in ("own", "none", "blank"):
         (tmp_path / name).mkdir()
-    made = call(folder, HUB_IMAGES)
-    assert made.returncode == 0, made.stderr
+    succeed(call(folder, HUB_IMAGES))
     code = "parts = data.load_rows(config)\n"
     code += "images = [{image for image, _ in part} for part in parts]\n"
     code += "pixels = data.build_datasets(config)[2][0][0]"
@@ -613,8 +599,7 @@ def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     )
     assert sum(sizes) == 88 and sizes[2] == 8 and counts[2] == 2  # equal to two of train
     assert counts[:2] == [35, 3] and shape == [3, 16, 16]
-    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2))
     wrong = [["--pair-columns", "image,text"], ["--pair-columns", "captions,image"]]
     wrong += [["--dataset-name", name] for name in ("none", "blank", "nobody/nothing")]
     messages = said(folder, "train.py", *wrong)
@@ -636,8 +621,7 @@ def test_images_of_digits_find_their_names(processes: int, tmp_path: Path) -> No
     """As the choice promises, with as many samples per step on 2 processes as on 1."""
     folder = project(tmp_path, dataset="digits")
     script = ["train.py", "--batch-size", str(64 // processes)]
-    result = start(folder, script, processes, timeout=600)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, script, processes, timeout=600))
     assert count_processes(result.stdout) == processes
     rows = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
     assert json.loads(rows[-1])["test_text_recall_at_1"] >= 0.95
@@ -685,14 +669,11 @@ def test_a_pretrained_clip_is_fine_tuned(lora: bool, tmp_path: Path) -> None:
     settings = {**CLIP, "clip_name": str(tmp_path / "clip")}
     answers = {f"embeddings.{key}": value for key, value in settings.items()}
     folder = write_files(tmp_path, render({**TASK, **answers, "features.lora.enabled": lora}))
-    made = call(folder, MAKE_CLIP)
-    assert made.returncode == 0, made.stderr
+    succeed(call(folder, MAKE_CLIP))
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    result = start(folder, ["train.py", *short], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", *short], processes=2))
     assert (folder / "runs/latest/adapter").is_dir() == lora
-    found = start(folder, ["predict.py", "a handwritten seven"], 1)
-    assert found.returncode == 0, found.stderr
+    found = succeed(start(folder, ["predict.py", "a handwritten seven"], 1))
     assert len(json.loads(found.stdout)["vector"]) == 16
     calls = [["--max-length", "41"], ["--pretrained-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *calls)
@@ -760,8 +741,7 @@ def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
     exports = [["export.py", "--format", kind] for kind in ("onnx", "torch", "safetensors")]
     exports.append(["export.py", "--format", "transformers", "--output", "exported"])
     for command in (["train.py", *brief], *exports, ["predict.py", text]):
-        run = start(folder, command, 1)
-        assert run.returncode == 0, run.stderr
+        run = succeed(start(folder, command, 1))
     code = f"""
 import torch
 from safetensors.torch import load_file
@@ -822,14 +802,11 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     """In 32 bits, on two processes, and no weight is without a gradient."""
     more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
     folder = project(tmp_path, **more)
-    made = call(folder, MAKE)
-    assert made.returncode == 0, made.stderr
+    succeed(call(folder, MAKE))
     assert ask(folder, "", "str(model.build_model(config).model.dtype)") == "torch.float32"
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    result = start(folder, ["train.py", *short], processes=2)
-    assert result.returncode == 0, result.stderr
-    found = start(folder, ["predict.py", "The doctor bought the car."], 1)
-    assert found.returncode == 0, found.stderr
+    succeed(start(folder, ["train.py", *short], processes=2))
+    found = succeed(start(folder, ["predict.py", "The doctor bought the car."], 1))
     assert len(json.loads(found.stdout)["vector"]) == 32
     calls = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *calls)
@@ -901,8 +878,7 @@ def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path
     folder = write_files(tmp_path, render({**answers, **settings}))
     rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
     write_rows(folder / "rows.tsv", rows)
-    made = call(folder, MAKE)
-    assert made.returncode == 0, made.stderr
+    succeed(call(folder, MAKE))
     ours, theirs, worst = ask(folder, RIVAL, "[ours, theirs, worst]")
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0]
     assert ours == pytest.approx(theirs, abs=1e-5)
@@ -923,8 +899,7 @@ def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> No
     export = ["export.py", "--format", "transformers", "--output", "exported"]
     brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
     for command in (["train.py", *brief], export, ["predict.py", text]):
-        run = start(folder, command, 1)
-        assert run.returncode == 0, run.stderr
+        run = succeed(start(folder, command, 1))
     code = "from sentence_transformers import SentenceTransformer"
     vector = f"SentenceTransformer('exported', device='cpu').encode([{text!r}])[0].tolist()"
     assert ask(folder, code, vector) == pytest.approx(json.loads(run.stdout)["vector"], abs=1e-5)

@@ -9,7 +9,7 @@ from scaffold.answers.catalog import Value
 from support.chat_models import MAKE_MODELS
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python
+from support.training import run_python, succeed
 
 pytestmark = pytest.mark.train
 
@@ -23,8 +23,7 @@ def make_project(folder: Path, task: str, model: str, **more: Value) -> Path:
         **{name.replace("__", "."): value for name, value in more.items()},
     }
     write_files(folder, render(answers))
-    made = run_python(folder, ["-c", MAKE_MODELS, model])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(folder, ["-c", MAKE_MODELS, model]))
     return folder
 
 
@@ -47,8 +46,7 @@ def test_each_document_begins_as_the_model_has_seen_it(tmp_path: Path) -> None:
     )
     rows = [{"text": f"add {number}"} for number in range(90)]
     (project / "docs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    shown = run_python(project, ["-c", BLOCKS])
-    assert shown.returncode == 0, shown.stderr
+    shown = succeed(run_python(project, ["-c", BLOCKS]))
     text = "".join(json.loads(shown.stdout.splitlines()[-1]))
     begins = text.count("<s>add ")
     assert begins > 60 and text.count("<s>") - begins < 9, "at the end of a block"
@@ -70,8 +68,7 @@ def test_what_is_exported_ends_where_its_template_ends_an_answer(tmp_path: Path)
     project = make_project(tmp_path, "sft", "llama_chatml", **more)
     saved = project / "llama_chatml/config.json"
     saved.write_text(json.dumps({**json.loads(saved.read_text()), "use_cache": False}))
-    made = run_python(project, ["-c", EXPORT])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(project, ["-c", EXPORT]))
     settings = json.loads((project / "out/generation_config.json").read_text())
     added = json.loads((project / "out/tokenizer.json").read_text())["added_tokens"]
     ids = {token["content"]: token["id"] for token in added}

@@ -6,7 +6,7 @@ import pytest
 
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python, start
+from support.training import run_python, start, succeed
 
 MAKE = """
 import torch
@@ -47,8 +47,7 @@ SHORT = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("families")
-    result = run_python(folder, ["-c", MAKE])
-    assert result.returncode == 0, result.stderr
+    succeed(run_python(folder, ["-c", MAKE]))
     return folder
 
 
@@ -82,8 +81,7 @@ def test_encoders_of_many_families_are_trained(task: str, models: Path, tmp_path
 def test_longformer_is_trained_on_two_processes(task: str, models: Path, tmp_path: Path) -> None:
     """Its layers for global attention have no gradient where no token attends to all others."""
     project = write_project(tmp_path, task, models / "longformer", "unused_parameters")
-    result = start(project, ["train.py", *SHORT], 2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", *SHORT], 2))
     inputs = ["Kelby is in Oslo.", *["Where?"] * (task == "question_answering")]
     found = start(project, ["predict.py", *inputs], 1)
     assert found.returncode == 0 and found.stdout, found.stderr

@@ -14,7 +14,16 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.files import replace_in, write_files
 from support.rendering import render
-from support.training import count_passed, count_processes, run_python, run_tests, said, start
+from support.training import (
+    count_passed,
+    count_processes,
+    last_metrics,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 
 pytestmark = pytest.mark.train
 
@@ -59,14 +68,12 @@ def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
 def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. The forecasts follow the last value of each series."""
     project = make_project(tmp_path, {f"{TASK}.loss": "quantiles"})
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 1))
     assert "val_coverage" in trained.stdout
     rows = list_rows()
     ends = [row for row in rows if row < DAYS[100]]  # shop 2 has no value on its last day but one
     write_rows(project / "new.csv", [*ends, f"{DAYS[100]},,002", *(f"{d},7,new" for d in DAYS)])
-    asked = run_python(project, ["predict.py", "new.csv"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "new.csv"]))
     lines = list(csv.DictReader(asked.stdout.splitlines()))
     assert len(lines) == 6 * 5
     for line in lines:
@@ -146,8 +153,7 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
     )
     assert run_python(project, ["-c", code]).returncode == 0
     borders = ["--val-from", "900", "--test-from", "1000"]
-    trained = start(project, ["train.py", *BRIEF, *borders], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF, *borders], 1))
     code = (
         "from data import build_datasets; from predict import load; config, _ = load(); "
         "print([(int(p.starts[:, 1].min()), int(p.starts[:, 1].max())) "
@@ -258,23 +264,19 @@ def test_metrics_are_those_of_utilsforecast_on_any_processes(loss: str, tmp_path
     pytest.importorskip("utilsforecast", reason="utilsforecast is not installed")
     given = {f"{TASK}.loss": loss, "features.evaluate.enabled": True, f"{TASK}.horizon": 6}
     project = make_project(tmp_path, given)
-    trained = start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1)
-    assert trained.returncode == 0, trained.stderr
-    result = run_python(project, ["-c", EXACT])
-    assert result.returncode == 0, result.stderr
+    trained = succeed(start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1))
+    result = succeed(run_python(project, ["-c", EXACT]))
     found = json.loads(result.stdout.splitlines()[-1])
     assert found["windows"] == 5 * 7 and found["targets"] < 6 * 35, "there are gaps"
     for processes in (1, 2, 3):
         ask = ["evaluate.py"]
-        result = start(project, ask, processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ask, processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         for name, value in found["scores"].items():
             assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5), processes
     for processes in (2, 3):
         script = ["train.py", *BRIEF, "--output-dir", f"runs/{processes}"]
-        trained = start(project, script, processes)
-        assert trained.returncode == 0, trained.stderr
+        trained = succeed(start(project, script, processes))
         assert count_processes(trained.stdout) == processes
 
 
@@ -307,9 +309,8 @@ def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Pat
     project = write_files(tmp_path, render({"project.task": TASK, f"{TASK}.model": model}))
     naive = run_python(project, ["-c", NAIVE])
     assert float(naive.stdout) == pytest.approx(1, abs=0.05), naive.stderr
-    trained = start(project, ["train.py"], 1)
-    assert trained.returncode == 0, trained.stderr
-    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    succeed(start(project, ["train.py"], 1))
+    last = last_metrics(project)
     assert last["test_mase"] < 0.8
 
 
@@ -318,7 +319,6 @@ def test_an_interval_holds_as_many_values_as_it_says(tmp_path: Path) -> None:
     """Of the made-up series, with the default settings: 80 % of the test data, up to 4 %."""
     answers: dict[str, Value] = {"project.task": TASK, f"{TASK}.loss": "quantiles"}
     project = write_files(tmp_path, render(answers))
-    trained = start(project, ["train.py"], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py"], 1))
     found = re.search(r"test_coverage ([\d.]+)", trained.stdout)
     assert found and abs(float(found[1]) - 0.8) < 0.04, trained.stdout[-500:]

@@ -14,7 +14,7 @@ from scaffold.answers.manifests import load_catalog
 from support.files import write_files
 from support.inputs import paint, paint_digits
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, start
+from support.training import count_passed, run_python, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -31,8 +31,7 @@ def test_classes_are_saved_and_resumed(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render(FOLDER))
     assert "num_workers: int = 4 " in (folder / "config.py").read_text()
     train = ["train.py", "--batch-size", "8", "--num-workers", "1", "--epochs"]
-    result = start(folder, [*train, "1"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, [*train, "1"], 1))
     saved = folder / "runs/latest/classes.json"
     assert json.loads(saved.read_text()) == ["blue", "red"]
     (tmp_path / "images/red").rename(tmp_path / "images/violet")
@@ -56,11 +55,10 @@ def test_photos_are_changed_the_same_after_a_resume(kind: str, tmp_path: Path) -
     weights = []
     for name, workers, stops in (("whole", "0", []), ("resumed", "1", ["--max-steps", "8"])):
         output = ["--output-dir", name, "--epochs", "2"]
-        result = start(folder, [*train, workers, *output, *stops], 1)
-        assert result.returncode == 0, result.stderr
+        succeed(start(folder, [*train, workers, *output, *stops], 1))
         if stops:
-            result = start(folder, [*train, "2", *output, "--max-steps", "0", "--resume"], 1)
-            assert result.returncode == 0, result.stderr
+            resumed = [*output, "--max-steps", "0", "--resume"]
+            succeed(start(folder, [*train, "2", *resumed], 1))
         weights.append((folder / name / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
 
@@ -104,8 +102,7 @@ def test_pictures_of_any_kind_show_the_same(tmp_path: Path) -> None:
     """Grey, with transparency or a palette, for print, with 16 bits, upside down."""
     folder = write_files(tmp_path, render(FOLDER))
     assert run_python(folder, ["-c", ODD]).returncode == 0
-    result = run_python(folder, ["-c", READ])
-    assert result.returncode == 0, result.stderr
+    result = succeed(run_python(folder, ["-c", READ]))
     rows = json.loads(result.stdout.splitlines()[-1])
     assert len(rows) == 13
     for name, channels in rows.items():
@@ -183,8 +180,7 @@ def test_a_model_that_draws_learns_from_a_folder_without_classes(task: str, tmp_
     assert "num_workers: int = 4 " in (folder / "config.py").read_text()
     paint_digits(folder / "images", 30)
     train = ["train.py", "--epochs", "1", "--batch-size", "8", "--num-workers", "1"]
-    result = start(folder, train, 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, train, 1))
     [picture] = (folder / "runs/latest").glob(f"{PICTURES[task]}_*.png")
     assert Image.open(picture).mode == "RGB"
     (folder / "images/0/notes.txt").write_text("no image")  # is left alone
@@ -221,8 +217,7 @@ def test_a_folder_of_digits_is_learned(
     folder = write_files(tmp_path, render(answers))
     paint_digits(folder / "images", 1797)
     train = ["train.py", "--epochs", str(epochs), "--num-workers", "1"]
-    result = start(folder, train, 1, timeout=900)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, train, 1, timeout=900))
     [found] = re.findall(rf"test_{metric} (\S+)", result.stdout)
     print(f"{task}: {metric} {found} after {epochs} epochs")
     assert lowest <= float(found) <= highest

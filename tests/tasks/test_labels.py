@@ -11,16 +11,20 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from support.files import write_files
-from support.rendering import render
-from support.training import ask, count_passed, count_processes, run_python, run_tests, said, start
+from support.rendering import render, write_project
+from support.training import (
+    ask,
+    count_passed,
+    count_processes,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 
 TEXTS, IMAGES = "text_classification", "image_classification"
 MADE = {TEXTS: "reviews", IMAGES: "scenes"}  # what needs no file
-
-
-def project(folder: Path, task: str, **given: object) -> Path:
-    settings = {f"{task}.{key}": value for key, value in given.items()}
-    return write_files(folder, render({"project.task": task, **settings}))
 
 
 def write_rows(path: Path, *rows: tuple[str, ...]) -> None:
@@ -94,7 +98,7 @@ def test_rows_are_read_or_named(task: str, tmp_path: Path, proven) -> None:
         name = "labels" if labels == "many" else "number"
         settings = {"dataset": "csv", "labels": labels, key: "rows.csv"}
         more = {} if task == IMAGES else {"text_columns": "text"}
-        folder = project(tmp_path, task, **settings, **more)
+        folder = write_project(tmp_path, task, **settings, **more)
         write_rows(tmp_path / "rows.csv", (column, name), *[(cell, good) for cell in cells])
         kind = "sum(parts, [])" if task == TEXTS else "[row for p in parts for row in p.rows]"
         targets = ask(
@@ -225,10 +229,9 @@ def test_metrics_are_those_of_scikit_learn(
     task: str, labels: str, processes: int, tmp_path: Path, proven
 ) -> None:
     """On the whole set, for any number of samples, batch size and processes."""
-    project(tmp_path, task, dataset=MADE[task], labels=labels)
+    write_project(tmp_path, task, dataset=MADE[task], labels=labels)
     (tmp_path / "exact.py").write_text(EXACT)
-    result = start(tmp_path, ["exact.py", labels], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(tmp_path, ["exact.py", labels], processes))
     assert result.stdout.count(f"equal on {processes}") == processes
     proven("sets of samples with labels or numbers, scored as by scikit-learn", 4)
 
@@ -251,9 +254,8 @@ def test_made_data_are_learned(
     task: str, labels: str, processes: int, tmp_path: Path, proven
 ) -> None:
     """To the result that the page of the task states."""
-    folder = project(tmp_path, task, dataset=MADE[task], labels=labels)
-    result = start(folder, ["train.py"], processes, timeout=1200)
-    assert result.returncode == 0, result.stderr
+    folder = write_project(tmp_path, task, dataset=MADE[task], labels=labels)
+    result = succeed(start(folder, ["train.py"], processes, timeout=1200))
     assert count_processes(result.stdout) == processes
     name, limit, sign = GOALS[task, labels]
     [line] = [line for line in result.stdout.splitlines() if line.startswith("done | ")]
@@ -279,13 +281,11 @@ def test_a_project_proves_itself(task: str, labels: str, tmp_path: Path, proven)
 def test_predictions_have_the_unit_or_the_names_of_the_user(
     task: str, labels: str, tmp_path: Path
 ) -> None:
-    folder = project(tmp_path, task, dataset=MADE[task], labels=labels)
-    result = start(folder, ["train.py", "--max-steps", "60", "--epochs", "1"], 1)
-    assert result.returncode == 0, result.stderr
+    folder = write_project(tmp_path, task, dataset=MADE[task], labels=labels)
+    result = succeed(start(folder, ["train.py", "--max-steps", "60", "--epochs", "1"], 1))
     Image.new("L", (16, 16)).save(tmp_path / "black.png")
     given = "The bed was a pleasure." if task == TEXTS else "black.png"
-    result = start(folder, ["predict.py", given], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["predict.py", given], 1))
     [row] = csv.DictReader(result.stdout.splitlines())
     if labels == "number":
         low, high = (0, 6) if task == TEXTS else (-5, 25)
@@ -318,7 +318,7 @@ def test_a_middle_needs_its_own_embeddings() -> None:
 def test_a_project_proves_that_middles_come_last(order: str, tmp_path: Path, proven) -> None:
     """Also that a resumed run and two processes rearrange the same blocks."""
     (tmp_path / "texts").write_text(TEXT)
-    folder = project(tmp_path, LM, dataset="text", fill_in_middle=order)
+    folder = write_project(tmp_path, LM, dataset="text", fill_in_middle=order)
     proven("tests of projects that fill in a middle", count_passed(run_tests(folder)))
 
 
@@ -339,13 +339,10 @@ tokenizer.save_pretrained("small")
 def test_a_pretrained_model_gets_tokens_for_a_middle(tmp_path: Path) -> None:
     (tmp_path / "texts").write_text(TEXT)
     given = {"dataset": "text", "model": "pretrained", "model_name": "small"}
-    folder = project(tmp_path, LM, fill_in_middle="spm", **given)
-    result = run_python(folder, ["-c", PRETRAINED])
-    assert result.returncode == 0, result.stderr
-    result = start(folder, ["train.py", "--epochs", "1", "--max-steps", "5"], 2)
-    assert result.returncode == 0, result.stderr
+    folder = write_project(tmp_path, LM, fill_in_middle="spm", **given)
+    result = succeed(run_python(folder, ["-c", PRETRAINED]))
+    result = succeed(start(folder, ["train.py", "--epochs", "1", "--max-steps", "5"], 2))
     assert count_processes(result.stdout) == 2
     around = "def f(x):<middle>return x"
-    result = start(folder, ["predict.py", "--length", "4", around], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["predict.py", "--length", "4", around], 1))
     assert result.stdout.startswith("def f(x):") and result.stdout.rstrip().endswith("return x")

@@ -1,22 +1,20 @@
 """Masked tokens: files of every form, fixed masks, exact perplexity, and pretrained models."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from support.bad_files import refuse_files
 from support.combinations import in_turns
 from support.files import write_files
-from support.rendering import render
-from support.training import ask, call, count_processes, said, start
+from support.rendering import render, write_project
+from support.training import ask, call, count_processes, said, start, succeed
 
 pytestmark = pytest.mark.train
 
-
-def project(folder: Path, **given: object) -> Path:
-    answers = {"project.task": "masked_language_model"}
-    settings = {f"masked_language_model.{key}": value for key, value in given.items()}
-    return write_files(folder, render({**answers, **settings}))
+project = partial(write_project, task="masked_language_model")
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -62,18 +60,7 @@ def test_texts_of_each_form_are_read(tmp_path: Path, proven) -> None:
     assert objects == files and sorted(text for part in objects for text in part) == sorted(texts)
     assert [len(part) for part in objects] == [16, 2, 2]
     assert [len(part[0]) for part in long] == [900, 50, 50] and named == ["some words"]
-    for name, (content, _) in BAD.items():
-        if content is not None:
-            raw = content if isinstance(content, bytes) else content.encode()
-            (tmp_path / name).write_bytes(raw)
-    code = f"said = []\nfor name in {list(BAD)}:" + """
-    try:
-        data.build_datasets(train.Config(path=name))
-    except SystemExit as stop:
-        said.append(str(stop))
-"""
-    for (_, expected), message in zip(BAD.values(), ask(folder, code, "said"), strict=True):
-        assert expected in message, message
+    refuse_files(folder, BAD, "data.build_datasets")
     [message] = said(folder, "train.py", ["--path", "key.jsonl"])
     assert BAD["key.jsonl"][1] in message
     assert not list(folder.glob("runs/*/*.safetensors"))
@@ -95,11 +82,11 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     (tmp_path / "val.txt").write_text("a b")
     more = {"path": "data.jsonl", "val_path": "val.txt", "test_path": "val.txt"}
     folder = project(tmp_path, dataset="text", whole_words=True, **more)
-    result = start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], processes))
     assert count_processes(result.stdout) == processes and "nan" not in result.stdout
-    found = start(folder, ["predict.py", "[MASK]", "é[MASK]", "--json", "--top", "2"], processes)
-    assert found.returncode == 0, found.stderr
+    found = succeed(
+        start(folder, ["predict.py", "[MASK]", "é[MASK]", "--json", "--top", "2"], processes)
+    )
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     assert [row["text"] for row in rows] == ["[MASK]"] * 2 + ["é[MASK]"] * 2
 
@@ -120,8 +107,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
     assert call(folder, HUB).returncode == 0
     train, val, test = ask(folder, "", "data.read_documents(config)")
     assert len(train) + len(test) == 40 and val == ["a text of validation"] * 5
-    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "4"], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "4"], processes=2))
     wrong = [["--text-column", "text"], ["--dataset-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *wrong)
     assert "no column text: --text-column names one of words" in messages[0]
@@ -184,8 +170,7 @@ def test_perplexity_is_that_of_the_whole_set(
     folder = project(tmp_path, whole_words=words)
     (folder / "count.py").write_text(COUNT)
     sizes = SIZES[1::5] if processes == 2 else SIZES
-    result = start(folder, ["count.py", json.dumps(sizes)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["count.py", json.dumps(sizes)], processes))
     assert f"processes {processes}" in result.stdout
     proven(
         "sets whose perplexity of masked tokens is that of one token after the other", len(sizes)
@@ -244,8 +229,7 @@ def test_a_pretrained_model_is_trained(name: str, tmp_path: Path) -> None:
     """Long texts have several blocks, special tokens no target, and words are masked whole."""
     more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
     folder = project(tmp_path, **more)
-    made = call(folder, MAKE)
-    assert made.returncode == 0, made.stderr
+    succeed(call(folder, MAKE))
     lengths = "[len(block.tokens) for block in blocks]"
     sizes, cut, special, several, dtype = ask(
         folder, BLOCKS, f"[{lengths}, cut, special, several, dtype]"
@@ -253,10 +237,8 @@ def test_a_pretrained_model_is_trained(name: str, tmp_path: Path) -> None:
     assert max(sizes) == 64 and len(sizes) >= 3 and cut == 0 and several
     assert set(special) == {""} and dtype == "torch.float32"
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    result = start(folder, ["train.py", *short], processes=2)
-    assert result.returncode == 0, result.stderr
-    found = start(folder, ["predict.py", "import [MASK]", "--json", "--top", "3"], 1)
-    assert found.returncode == 0, found.stderr
+    succeed(start(folder, ["train.py", *short], processes=2))
+    found = succeed(start(folder, ["predict.py", "import [MASK]", "--json", "--top", "3"], 1))
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     assert len(rows) == 3 and all(row["filled"].startswith("import") for row in rows)
     wrong = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]

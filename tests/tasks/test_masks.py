@@ -12,7 +12,16 @@ from scaffold.answers.resolve import resolve, task_values
 from scaffold.errors import AnswerError
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, count_processes, run_python, run_tests, said, start
+from support.training import (
+    count_passed,
+    count_processes,
+    last_metrics,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 
 pytestmark = pytest.mark.train
 
@@ -102,8 +111,7 @@ def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, size:
 
 
 def draw(folder: Path, target: str, count: int, size: int = 64) -> None:
-    drawn = run_python(folder, ["-c", DRAW, target, str(count), str(size)])
-    assert drawn.returncode == 0, drawn.stderr
+    succeed(run_python(folder, ["-c", DRAW, target, str(count), str(size)]))
 
 
 def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> None:
@@ -111,8 +119,7 @@ def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> N
     found = []
     for kind in ("coco", "yolo"):
         project = make_project(tmp_path / kind, kind)
-        read = run_python(project, ["-c", READ])
-        assert read.returncode == 0, read.stderr
+        read = succeed(run_python(project, ["-c", READ]))
         found.append(json.loads(read.stdout.splitlines()[-1]))
     (rows, same), (others, _) = found
     assert same == 60 and len(rows) == 40
@@ -123,11 +130,9 @@ def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> N
 def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Predicted masks have the size of their images."""
     project = make_project(tmp_path, "coco", size=0)
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
     command = ["predict.py", "things/coco", "--threshold", "0.0", "--pictures", "drawn"]
-    asked = run_python(project, command)
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, command))
     rows = list(map(json.loads, asked.stdout.splitlines()))
     sizes = [tuple(one["mask"]["size"]) for row in rows[:6] for one in row["objects"]]
     assert {*sizes} == {(40 + number % 5, 60 - number % 3) for number in range(6)}
@@ -245,17 +250,13 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) ->
         (project / f"things/coco/{name}").mkdir()
         for path in (project / f"things/{name}/coco").iterdir():
             (project / f"things/coco/{name}" / path.name).write_bytes(path.read_bytes())
-    trained = start(project, ["train.py", "--epochs", "8", "--batch-size", "4"], 1)
-    assert trained.returncode == 0, trained.stderr
-    asked = run_python(project, ["predict.py", "things/coco/test", "--threshold", "0"])
-    assert asked.returncode == 0, asked.stderr
-    result = run_python(project, ["-c", COCO], stdin=asked.stdout)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", "--epochs", "8", "--batch-size", "4"], 1))
+    asked = succeed(run_python(project, ["predict.py", "things/coco/test", "--threshold", "0"]))
+    result = succeed(run_python(project, ["-c", COCO], stdin=asked.stdout))
     expected = json.loads(result.stdout)
     assert len(expected) == 6
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         for name, value in expected.items():
             assert report[f"test_{name}"]["value"] == pytest.approx(value, abs=1e-6)
@@ -267,10 +268,9 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) ->
 def test_drawn_masks_are_found_as_the_page_says(processes: int, tmp_path: Path) -> None:
     project = write_files(tmp_path, render(MASKS))
     script = ["train.py", "--batch-size", str(16 // processes)]
-    trained = start(project, script, processes, timeout=600)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, script, processes, timeout=600))
     assert count_processes(trained.stdout) == processes
-    reached = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    reached = last_metrics(project)
     catalog = load_catalog()
     goal = task_values(catalog, resolve(catalog, dict(MASKS)))["goal"]
     assert reached[goal["metric"]] >= goal["minimum"]
@@ -295,8 +295,7 @@ def test_masks_are_changed_the_same_after_a_resume(processes: int, tmp_path: Pat
     ):
         for steps in calls:
             script = ["train.py", "--epochs", "2", "--batch-size", "4", "--output-dir", name]
-            result = start(project, [*script, "--max-steps", *steps], processes)
-            assert result.returncode == 0, result.stderr
+            succeed(start(project, [*script, "--max-steps", *steps], processes))
         weights.append((project / name / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
 

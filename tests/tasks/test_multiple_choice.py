@@ -2,22 +2,20 @@
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from support.bad_files import refuse_files
 from support.combinations import in_turns
 from support.files import write_files
-from support.rendering import render
-from support.training import ask, call, count_processes, said, start
+from support.rendering import render, write_project
+from support.training import ask, call, count_processes, said, start, succeed
 
 pytestmark = pytest.mark.train
 
-
-def project(folder: Path, **given: object) -> Path:
-    answers = {"project.task": "multiple_choice"}
-    settings = {f"multiple_choice.{key}": value for key, value in given.items()}
-    return write_files(folder, render({**answers, **settings}))
+project = partial(write_project, task="multiple_choice")
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -87,19 +85,8 @@ def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
         folder, code, "[read('rows.jsonl'), read('swag.csv'), list(map(len, parts))]"
     )
     assert plain == swag == [list(question) for question in questions] and sizes == [11, 2, 1]
-    for name, (content, _) in BAD.items():
-        if content is not None:
-            raw = content if isinstance(content, bytes) else content.encode()
-            (tmp_path / name).write_bytes(raw)
-    code = f"said = []\nfor name in {list(BAD)}:" + """
-    try:
-        data.load_questions(train.Config(path=name))
-    except SystemExit as stop:
-        said.append(str(stop))
-"""
-    for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
+    for name, message in refuse_files(folder, BAD, "data.load_questions"):
         assert name in message or name == "few.jsonl"
-        assert expected in message, message
     [message] = said(folder, "train.py", ["--path", "label.jsonl"])
     assert BAD["label.jsonl"][1] in message
     assert not list(folder.glob("runs/*/*.safetensors"))
@@ -119,13 +106,11 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     write_objects(tmp_path / "data.jsonl", SMALL[name])
     write_objects(tmp_path / "val.jsonl", [("a", list("bcd"), 2)])
     folder = project(tmp_path, dataset="file", path="data.jsonl", val_path="val.jsonl")
-    result = start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], processes))
     assert count_processes(result.stdout) == processes and "nan" not in result.stdout
     assert ("fill --max-length" in result.stdout) == ("long" in name)
     (tmp_path / "data.jsonl").unlink()
-    found = start(folder, ["predict.py", "val.jsonl", "--json"], processes)
-    assert found.returncode == 0, found.stderr
+    found = succeed(start(folder, ["predict.py", "val.jsonl", "--json"], processes))
     [row] = [json.loads(row) for row in found.stdout.splitlines()]
     assert row["context"] == "a" and len(row["probabilities"]) == 3
 
@@ -152,8 +137,7 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
     sizes, first = ask(folder, "", f"[list(map(len, {parts})), {parts}[1][0].choices]")
     assert sizes == [36, 5, 4]
     assert first == [f"sent2 of validation ending{n} of validation" for n in (0, 1)]
-    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2))
     [message] = said(folder, "train.py", ["--dataset-name", "nobody/nothing"])
     assert "'nobody/nothing' can't be loaded" in message
 
@@ -223,8 +207,7 @@ def test_accuracy_is_that_of_sklearn(processes: int, tmp_path: Path, proven) -> 
     folder = project(tmp_path)
     (folder / "count.py").write_text(COUNT)
     sizes = SIZES[1::5] if processes == 2 else SIZES
-    result = start(folder, ["count.py", json.dumps(sizes)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["count.py", json.dumps(sizes)], processes))
     assert f"processes {processes}" in result.stdout
     proven("sets whose accuracy and loss of choices are those of sklearn", len(sizes))
 
@@ -286,15 +269,13 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     """Its scores are those of transformers for each choice alone, without padding."""
     more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
     folder = project(tmp_path, **more)
-    made = call(folder, MAKE)
-    assert made.returncode == 0, made.stderr
+    succeed(call(folder, MAKE))
     worst, starts, dtype, lengths = ask(folder, SCORES, "[worst, starts, dtype, lengths]")
     assert lengths == [64, 64]
     assert worst < 1e-5 and dtype == "torch.float32"
     assert starts[1].lower().replace(" ", "").startswith("itrainshere.")
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    result = start(folder, ["train.py", *short], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", *short], processes=2))
     found = start(folder, ["predict.py", "Ann sings.", "Bo naps.", "It rains."], 1)
     assert found.returncode == 0 and len(found.stdout.splitlines()) == 2, found.stderr
     wrong = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]

@@ -1,18 +1,19 @@
 """Reward models on a user's files, with pretrained models, on several processes, beside TRL."""
 
 import json
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.chat_models import MAKE_MODELS
-from support.files import write_files
-from support.rendering import render
-from support.training import count_passed, run_python, run_tests, said, start
+from support.bad_files import refuse_lines
+from support.chat_models import make_chat_project
+from support.training import count_passed, run_python, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
+
+make_project = partial(make_chat_project, "reward_model")
 
 BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
 SMALL: dict[str, Value] = {f"reward_model.{name}": n for name, n in (("width", 16), ("layers", 1))}
@@ -20,15 +21,6 @@ SMALL |= {"reward_model.heads": 2}
 PRETRAINED: dict[str, Value] = {"reward_model.model": "pretrained", "reward_model.context": 128}
 PRETRAINED |= {"reward_model.model_name": "llama_chatml"}
 OF_A_FILE: dict[str, Value] = {"reward_model.dataset": "jsonl"}
-
-
-def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
-    """A project, with these models in it."""
-    write_files(folder, render({"project.task": "reward_model", **given}))
-    if models:
-        made = run_python(folder, ["-c", MAKE_MODELS, *models])
-        assert made.returncode == 0, made.stderr
-    return folder
 
 
 def write_pairs(path: Path, count: int) -> list[str]:
@@ -57,22 +49,13 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     """On two processes. A pair of equal answers is named. predict.py reads the same rows."""
     project = make_project(tmp_path, {**OF_A_FILE, **SMALL})
     lines = write_pairs(project / "pairs.jsonl", 12)
-    calls = []
-    for number, (wrong, _) in enumerate(BAD.values()):
-        (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
-        calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
-    messages = said(project, "train.py", *calls)
-    assert not (project / "runs/other").exists()
-    for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
-        assert message.startswith(f"{number}.jsonl, {expected}")
+    refuse_lines(project, lines, BAD)
     equal = '{"prompt": "a", "chosen": "b", "rejected": "b"}'
     (project / "pairs.jsonl").write_text("\n".join([equal, *lines, equal]) + "\n")
-    trained = start(project, ["train.py", *BRIEF, "--batch-size", "2"], 2)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF, "--batch-size", "2"], 2))
     expected = "pairs.jsonl, line 1: chosen and rejected are equal. Such pairs are left out: 2."
     assert trained.stdout.count(expected) == 1
-    asked = run_python(project, ["predict.py", "pairs.jsonl"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "pairs.jsonl"]))
     assert len(asked.stdout.strip().split("\n")) == 1 + 2 * 14
 
 
@@ -108,12 +91,10 @@ def test_transformers_loads_the_exported_folder(adapters: bool, tmp_path: Path) 
         ["train.py", *BRIEF, "--learning-rate", "0.01"],
         ["export.py", "--format", "transformers", "--output", "out"],
     ):
-        run = start(project, command, 1)
-        assert run.returncode == 0, run.stderr
+        succeed(start(project, command, 1))
     asked = run_python(project, ["predict.py", "pairs.jsonl"])
     rewards = [float(line.split(",")[-1]) for line in asked.stdout.strip().split("\n")[1:]]
-    loaded = run_python(project, ["-c", LOADED, "out", *lines], real=True)
-    assert loaded.returncode == 0, loaded.stderr
+    loaded = succeed(run_python(project, ["-c", LOADED, "out", *lines], real=True))
     found = json.loads(loaded.stdout.splitlines()[-1])
     assert len(found) == 80 and len(set(found)) > 40
     assert found == pytest.approx(rewards, rel=0, abs=1e-5)
@@ -154,15 +135,12 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     project = make_project(tmp_path, given, *["llama_chatml"] * (model == "pretrained"))
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
-    trained = start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1)
-    assert trained.returncode == 0, trained.stderr
-    made = run_python(project, ["-c", BY_DEFINITION])
-    assert made.returncode == 0, made.stderr
+    succeed(start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1))
+    made = succeed(run_python(project, ["-c", BY_DEFINITION]))
     expected = json.loads(made.stdout.splitlines()[-1])
     assert expected["test_accuracy"] > 0.1
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         found = {name: row["value"] for name, row in report.items()}
         assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
@@ -175,8 +153,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     project = make_project(tmp_path, {**given, "reward_model.dataset_name": "pairs"})
     (project / "pairs").mkdir()
     lines = write_pairs(project / "pairs/train.jsonl", 40)
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
     wrong = '{"prompt": "a", "chosen": "b"}'
     (project / "pairs/train.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
     refused = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
@@ -263,8 +240,7 @@ def test_ten_steps_are_those_of_trl(tmp_path: Path) -> None:
     given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
     given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
     project = make_project(tmp_path, given, "llama_chatml")
-    run = run_python(project, ["-c", TRL], real=True)
-    assert run.returncode == 0, run.stderr[-3000:]
+    run = succeed(run_python(project, ["-c", TRL], real=True))
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and min(ours) < 0.98 * ours[0]
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)

@@ -21,6 +21,7 @@ from support.training import (
     run_tests,
     said,
     start,
+    succeed,
 )
 
 pytestmark = pytest.mark.train
@@ -88,8 +89,7 @@ for name in ("images", "masks"):
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
     """A project for images of a folder, and the folder."""
     write_files(folder, render({"project.task": TASK, **FOLDER, **given}))
-    drawn = run_python(folder, ["-c", DRAW, "scans", str(count)])
-    assert drawn.returncode == 0, drawn.stderr
+    succeed(run_python(folder, ["-c", DRAW, "scans", str(count)]))
     return folder
 
 
@@ -134,12 +134,10 @@ assert {*found[mask == 1]} == {data.VOID} and not found[mask != 1].any()
 def test_objects_of_a_coco_file_are_masks(tmp_path: Path) -> None:
     """Pixels of two classes are void. A wrong object is named, and nothing is trained."""
     project = make_project(tmp_path, {f"{TASK}.dataset": "coco"})
-    read = run_python(project, ["-c", OBJECTS])
-    assert read.returncode == 0, read.stderr
+    read = succeed(run_python(project, ["-c", OBJECTS]))
     rows = [line for line in read.stdout.splitlines() if line.startswith("scans/images/")]
     assert len({*rows}) == 40
-    trained = start(project, ["train.py", *BRIEF], 2)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 2))
     assert count_processes(trained.stdout) == 2
     place = project / "scans/annotations/all.json"
     content = json.loads(place.read_text())
@@ -182,8 +180,7 @@ for path in ("one", "other", "third"):
 
 def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> None:
     project = make_project(tmp_path, {}, count=14)
-    read = run_python(project, ["-c", f"from pathlib import Path\n{SPLITS}"])
-    assert read.returncode == 0, read.stderr
+    read = succeed(run_python(project, ["-c", f"from pathlib import Path\n{SPLITS}"]))
     one, other, third = map(json.loads, read.stdout.splitlines())
     assert list(map(len, one)) == [14, 5, 4]
     assert one == other == third
@@ -196,10 +193,8 @@ def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> No
 def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Predicted masks have the size of their images."""
     project = make_project(tmp_path, {})
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
-    asked = run_python(project, ["predict.py", "scans/images"])
-    assert asked.returncode == 0, asked.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
+    asked = succeed(run_python(project, ["predict.py", "scans/images"]))
     rows = list(csv.DictReader(asked.stdout.splitlines()))
     assert len(rows) == 40
     for row in rows:
@@ -242,8 +237,7 @@ def test_masks_are_changed_the_same_after_a_resume(tmp_path: Path) -> None:
         ("resumed", [["1", "--max-steps", "6"], ["0", "--max-steps", "0", "--resume"]]),
     ):
         for arguments in calls:
-            result = start(project, [*train, *arguments, "--output-dir", name], 1)
-            assert result.returncode == 0, result.stderr
+            succeed(start(project, [*train, *arguments, "--output-dir", name], 1))
         weights.append((project / name / "model.safetensors").read_bytes())
     assert weights[0] == weights[1]
 
@@ -276,16 +270,12 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(model: str, tmp_path
     project = make_project(tmp_path, given)
     if model == "transformers":
         make_pretrained(project, "segformer")
-    drawn = run_python(project, ["-c", DRAW, "scans/test", "37"])
-    assert drawn.returncode == 0, drawn.stderr
-    trained = start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1)
-    assert trained.returncode == 0, trained.stderr
-    result = run_python(project, ["-c", EXACT])
-    assert result.returncode == 0, result.stderr
+    succeed(run_python(project, ["-c", DRAW, "scans/test", "37"]))
+    succeed(start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1))
+    result = succeed(run_python(project, ["-c", EXACT]))
     expected = json.loads(result.stdout.splitlines()[-1])
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         for name, value in expected.items():
             assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5)
@@ -345,10 +335,8 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
     given |= {"project.task": TASK, "training.num_workers": 1}
     project = write_files(tmp_path, render(given))
     for code in ([DRAW, "scans", "30"], [STORE]):
-        made = run_python(project, ["-c", *code])
-        assert made.returncode == 0, made.stderr
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+        succeed(run_python(project, ["-c", *code]))
+    succeed(start(project, ["train.py", *BRIEF], 1))
     expected = {
         "cut": "cut, train, row 3, column photo can't be read as an image: ",
         "other": "other, train, row 3, column annotation can't be read as an image: ",
@@ -409,8 +397,7 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
         write_files(tmp_path, render({"project.task": TASK, **PRETRAINED})), kind
     )
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
-    trained = start(project, brief, 2)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, brief, 2))
     assert count_processes(trained.stdout) == 2
     same = run_python(project, ["-c", SAME])
     assert same.stdout.endswith("\nthe same\n(50, 40)\n"), same.stderr
@@ -496,8 +483,7 @@ def test_a_split_model_trains_like_a_whole_one(tmp_path: Path) -> None:
     found = []
     for script in ("train.py", DRIVER.name):
         run = [script, "--epochs", "1", "--limit-batches", "8", "--output-dir", script[:5]]
-        result = start(project, run, 2)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, run, 2))
         rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
         found.append(json.loads(rows[-1]))
     assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)

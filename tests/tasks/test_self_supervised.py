@@ -11,7 +11,16 @@ from scaffold.errors import AnswerError
 from support.combinations import in_turns
 from support.files import replace_in, write_files
 from support.rendering import render
-from support.training import count_passed, make_drawn, run_python, run_tests, said, start
+from support.training import (
+    count_passed,
+    last_metrics,
+    make_drawn,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 
 pytestmark = pytest.mark.train
 
@@ -96,8 +105,7 @@ def test_loss_and_gradients_are_those_of_one_process_with_the_whole_batch(
 ) -> None:
     project = write_files(tmp_path, render({"project.task": TASK}))
     (project / "gradients.py").write_text(GRADIENTS)
-    result = start(project, ["gradients.py", json.dumps(SIZES)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["gradients.py", json.dumps(SIZES)], processes))
     found = result.stdout.split()
     assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
     proven("batches of views with the loss and the gradients of one process", len(SIZES))
@@ -156,8 +164,7 @@ def test_accuracies_are_those_of_scikit_learn(processes: int, tmp_path: Path, pr
     """Of sets that no number of processes divides, with the classes of some images."""
     project = write_files(tmp_path, render({"project.task": TASK}))
     (project / "scores.py").write_text(SCORES)
-    result = start(project, ["scores.py", json.dumps(SETS)], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["scores.py", json.dumps(SETS)], processes))
     assert f"processes {processes} agreed" in result.stdout
     proven("probes equal to scikit-learn's", 2 * len(SETS))
 
@@ -215,12 +222,10 @@ def test_training_improves_the_features(
 ) -> None:
     """The page says what pixels and an encoder with new weights reach beside a trained one."""
     project = write_files(tmp_path, render({"project.task": TASK, **given}))
-    asked = run_python(project, ["-c", UNTRAINED])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["-c", UNTRAINED]))
     before = json.loads(asked.stdout.splitlines()[-1])
-    trained = start(project, ["train.py"], 1, timeout=600)
-    assert trained.returncode == 0, trained.stderr
-    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    succeed(start(project, ["train.py"], 1, timeout=600))
+    last = last_metrics(project)
     assert max(before["pixels"].values()) < 0.87
     for name, bound in least.items():
         assert before["untrained"][name] < most[name] < last[f"test_{name}_accuracy"]
@@ -246,13 +251,11 @@ def test_a_users_folder(tmp_path: Path) -> None:
     """It trains, predict.py writes features, and what is wrong is named."""
     given = {**FOLDER, **MAE, **LABELLED, f"{TASK}.vit_width": 32}
     project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
     assert list(project.glob("runs/latest/reconstructions_*.png"))
-    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    last = last_metrics(project)
     assert 0 <= last["test_linear_accuracy"] <= 1
-    asked = start(project, ["predict.py", "marks/red"], 1)
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(start(project, ["predict.py", "marks/red"], 1))
     rows = list(csv.DictReader(asked.stdout.splitlines()))
     assert len(rows) == 20 and rows[0]["image"] == "marks/red/001.png"
     assert len({row["feature_31"] for row in rows}) > 1 and len(rows[0]) == 1 + 32
@@ -295,14 +298,12 @@ def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_pa
     given = {**FOLDER, **LABELLED, **given, "features.evaluate.enabled": True}
     project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
     assert run_python(project, ["-c", DRAW, "marks/test", "37"]).returncode == 0
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
-    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    succeed(start(project, ["train.py", *BRIEF], 1))
+    last = last_metrics(project)
     names = [name for name in last if name.startswith("test_")]
     assert len(names) == 3
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         for name in names:
             assert report[name]["value"] == pytest.approx(last[name], rel=1e-5)
@@ -316,9 +317,8 @@ def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_pa
 def test_an_unlabelled_folder_trains_on_any_processes(processes: int, tmp_path: Path) -> None:
     """With views of photos, and with the validation loss as the metric."""
     project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **FOLDER})
-    trained = start(project, ["train.py", *BRIEF], processes)
-    assert trained.returncode == 0, trained.stderr
-    last = json.loads((project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1])
+    succeed(start(project, ["train.py", *BRIEF], processes))
+    last = last_metrics(project)
     assert [name for name in last if name.startswith("test_")] == ["test_loss"]
     assert (project / "runs/latest/views.png").exists()
 
@@ -344,8 +344,7 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
     """With the lines of the page, which need the same architecture in both projects."""
     given: dict[str, Value] = {**FOLDER, f"{TASK}.encoder": library, f"{TASK}.backbone": name}
     project = make_drawn(tmp_path / "features", DRAW, {"project.task": TASK, **given})
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
     other = "image_classification"
     write_files(
         tmp_path / "classes",

@@ -10,7 +10,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, start
+from support.training import count_passed, run_python, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -63,8 +63,7 @@ def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path
     """A project, with these models in it. It uses the first one."""
     first = {"seq2seq.model_name": models[0]} if models else {}
     write_files(folder, render({**PRETRAINED, **first, **given}))
-    made = run_python(folder, ["-c", MAKE_MODELS, *models])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(folder, ["-c", MAKE_MODELS, *models]))
     return folder
 
 
@@ -78,8 +77,7 @@ def test_the_first_line_of_a_table_names_its_columns(tmp_path: Path) -> None:
         (project / f"{number}.csv").write_text(head + 3 * row)
     show = "import data; from train import Config\n"
     show += "print([data.read_pairs(f'{number}.csv', Config()) for number in range(2)])"
-    shown = run_python(project, ["-c", show])
-    assert shown.returncode == 0, shown.stderr
+    shown = succeed(run_python(project, ["-c", show]))
     assert shown.stdout == f"{[[('a', 'b')] * 3] * 2}\n"
 
 
@@ -87,8 +85,7 @@ def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> N
     """Its weights are in 32 bits, and what is exported is loaded by transformers."""
     given = {"features.export.enabled": True, "seq2seq.source_prefix": "write: "}
     project = make_project(tmp_path, given, "t5", "mbart")
-    trained = start(project, ["train.py", *BRIEF, "--max-source-length", "20"], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF, "--max-source-length", "20"], 1))
     assert " of 8000 texts are cut to 20 tokens" in trained.stderr
     refused = start(project, ["train.py", *BRIEF, "--model-name", "mbart"], 1)
     assert "mbart has no token that starts or pads a target" in refused.stderr
@@ -96,8 +93,7 @@ def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> N
     asked = run_python(project, ["predict.py", *texts, "--length", "5", "--json"])
     assert asked.returncode == 0 and "1 of 3 texts are cut" in asked.stderr, asked.stderr
     assert [json.loads(row)["source"] for row in asked.stdout.splitlines()] == texts
-    exported = run_python(project, ["export.py", "--format", "transformers", "--output", "out"])
-    assert exported.returncode == 0, exported.stderr
+    succeed(run_python(project, ["export.py", "--format", "transformers", "--output", "out"]))
     ask = "import torch; from transformers import AutoModelForSeq2SeqLM as M;"
     ask += "model = M.from_pretrained('out'); types = {str(w.dtype) for w in model.parameters()};"
     ask += "print(types, model.config.use_cache, model.generation_config.use_cache)"
@@ -143,18 +139,14 @@ def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_pa
     text = "".join(f"{source},{target or 'none'}\n" for source, target in pairs)
     (project / "pairs.csv").write_text(text)
     flags = ["--epochs", "30", "--batch-size", "16", "--learning-rate", "0.01"]
-    trained = start(project, ["train.py", *flags, "--test-path", "pairs.csv"], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *flags, "--test-path", "pairs.csv"], 1))
     sources = [source for source, _ in pairs]
-    asked = run_python(project, ["predict.py", *sources, "--json", "--length", "64"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", *sources, "--json", "--length", "64"]))
     (project / "written.jsonl").write_text(asked.stdout)
-    result = run_python(project, ["-c", EXACT, metric])
-    assert result.returncode == 0, result.stderr
+    result = succeed(run_python(project, ["-c", EXACT, metric]))
     expected = json.loads(result.stdout.splitlines()[-1])
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         for name, value in expected.items():
             assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5)
@@ -170,8 +162,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     rows = [{"translation": {"en": f"day {n}", "fr": f"jour {n}"}} for n in range(200)]
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     (project / "texts/train.jsonl").write_text(lines)
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
     for column, said in (
         ("text", "texts, train has no column 'text', only translation."),
         ("translation", "texts, train, row 1: its translation is {'en'"),
@@ -241,8 +232,7 @@ def test_losses_are_those_of_transformers(tmp_path: Path) -> None:
     project = make_project(tmp_path, given, "t5")
     config = json.loads((project / "t5/config.json").read_text())
     (project / "t5/config.json").write_text(json.dumps({**config, "dropout_rate": 0.0}))
-    run = run_python(project, ["-c", TRAINER], real=True)
-    assert run.returncode == 0, run.stderr[-3000:]
+    run = succeed(run_python(project, ["-c", TRAINER], real=True))
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
@@ -262,8 +252,7 @@ def test_a_split_model_writes_texts_of_any_length(tmp_path: Path) -> None:
     flags = ["--epochs", "1", "--limit-batches", "60", "--batch-size", "4"]
     for script in ("train.py", DRIVER.name):
         run = [script, *flags, "--learning-rate", "0.01", "--output-dir", script.partition(".")[0]]
-        result = start(project, run, 2)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, run, 2))
         rows = (project / run[-1] / "metrics.jsonl").read_text().splitlines()
         found.append(json.loads(rows[-1]))
     assert found[0]["test_bleu"] > 0

@@ -2,18 +2,21 @@
 
 import json
 import re
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.chat_models import MAKE_MODELS
+from support.bad_files import refuse_lines
+from support.chat_models import make_chat_project
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, said, start
+from support.training import count_passed, run_python, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
+
+make_project = partial(make_chat_project, "sft")
 
 BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "8"]
 SMALL: dict[str, Value] = {"sft.width": 16, "sft.layers": 1, "sft.heads": 2}
@@ -78,15 +81,6 @@ print(json.dumps(found))
 """
 
 
-def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
-    """A project, with these models in it."""
-    write_files(folder, render({"project.task": "sft", **given}))
-    if models:
-        made = run_python(folder, ["-c", MAKE_MODELS, *models])
-        assert made.returncode == 0, made.stderr
-    return folder
-
-
 def write_chats(path: Path, count: int) -> list[str]:
     """Lines of all forms, one of them with a system message and two turns."""
     lines = [json.dumps({"prompt": f"up {n:x}", "completion": f"{n:X}"}) for n in range(count - 2)]
@@ -120,25 +114,16 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. What predict.py reads has the same form."""
     project = make_project(tmp_path, {"sft.dataset": "jsonl", **SMALL})
     lines = write_chats(project / "chats.jsonl", 12)
-    trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1))
     assert "\n> <user>up " in trained.stdout and "<assistant>[[" in trained.stdout
-    calls = []
-    for number, (wrong, _) in enumerate(BAD.values()):
-        (project / f"{number}.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
-        calls.append(["--path", f"{number}.jsonl", "--output-dir", "runs/other"])
     short = ["--path", "chats.jsonl", "--context", "2", "--output-dir", "runs/other"]
-    *messages, cut = said(project, "train.py", *calls, short)
-    assert not (project / "runs/other").exists()
+    [cut] = refuse_lines(project, lines, BAD, short)
     assert re.match(
         r"chats\.jsonl, line \d+: the answer begins after --context 2, as in all 1", cut
     )
-    for number, (message, (_, expected)) in enumerate(zip(messages, BAD.values(), strict=True)):
-        assert message.startswith(f"{number}.jsonl, {expected}")
     assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
-    asked = run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"]))
     assert len(asked.stdout.split("\n")) == 3 + 1
 
 
@@ -146,8 +131,7 @@ def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
     """The answers and what ends them, in both turns; what the template writes is written once."""
     models = [f"llama_{name}" for name in TURNS]
     project = make_project(tmp_path, PRETRAINED, *models)
-    shown = run_python(project, ["-c", SHOW, *models])
-    assert shown.returncode == 0, shown.stderr
+    shown = succeed(run_python(project, ["-c", SHOW, *models]))
     found = json.loads(shown.stdout.splitlines()[-1])
     for name, text in TURNS.items():
         facts = found[f"llama_{name}"]
@@ -162,8 +146,7 @@ def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
     """In a template that trims answers, in one that doesn't, and in one that refuses some."""
     models = [f"llama_{name}" for name in ("chatml", "raw", "strict")]
     project = make_project(tmp_path, PRETRAINED, *models)
-    shown = run_python(project, ["-c", SHOW_ODD, json.dumps(ODD), *models])
-    assert shown.returncode == 0, shown.stderr
+    shown = succeed(run_python(project, ["-c", SHOW_ODD, json.dumps(ODD), *models]))
     found = json.loads(shown.stdout.splitlines()[-1])
     for kind, chat in ODD.items():
         for model in models:
@@ -226,18 +209,15 @@ def test_metrics_are_those_of_generated_answers_on_any_processes(
     rows = [{"prompt": f"{n % 5} {n % 3}", "completion": f"{n % 5 + n % 3}"} for n in range(230)]
     (project / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = ["--epochs", "12", "--batch-size", "16", "--learning-rate", "0.003"]
-    trained = start(project, ["train.py", *flags, "--test-path", "chats.jsonl"], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *flags, "--test-path", "chats.jsonl"], 1))
     found = []
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, ["evaluate.py"], processes))
         report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
         found.append({name: row["value"] for name, row in report.items()})
     for other in found[1:]:
         assert other == pytest.approx(found[0], rel=1e-6)
-    asked = run_python(project, ["predict.py", "chats.jsonl", "--json"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "chats.jsonl", "--json"]))
     answers = [json.loads(row)["text"] for row in asked.stdout.splitlines()]
     right = sum(row["completion"] == text for row, text in zip(rows, answers, strict=True))
     assert 0.05 < found[0]["test_exact_match"] < 1 or model == "gpt"
@@ -253,8 +233,7 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     (project / "chats").mkdir()
     lines = write_chats(project / "chats/train.jsonl", 40)[:-2]  # of one form, as a table has them
     (project / "chats/train.jsonl").write_text("\n".join(lines) + "\n")
-    trained = start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1))
     (project / "chats/train.jsonl").write_text("\n".join([*lines, '{"prompt": "a"}']) + "\n")
     wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
     assert wrong.returncode
@@ -283,8 +262,9 @@ def test_samples_are_the_same_on_any_processes(task: str, tmp_path: Path) -> Non
     found = []
     for processes in (1, 2, 3):
         flags = ["--epochs", "2", "--limit-batches", "2", "--learning-rate", "1e-9"]
-        run = start(project, ["train.py", *flags, "--output-dir", f"runs/{processes}"], processes)
-        assert run.returncode == 0, run.stderr
+        succeed(
+            start(project, ["train.py", *flags, "--output-dir", f"runs/{processes}"], processes)
+        )
         paths = sorted((project / f"runs/{processes}").glob("sample_*.txt"))
         found.append({path.name: path.read_text(encoding="utf-8") for path in paths})
     assert len(found[0]) == 2 and all(len(text) > 20 for text in found[0].values())
@@ -354,8 +334,7 @@ def test_losses_are_those_of_trl(tmp_path: Path) -> None:
     given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
     given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
     project = make_project(tmp_path, given, "llama_marked")
-    run = run_python(project, ["-c", TRL], real=True)
-    assert run.returncode == 0, run.stderr[-3000:]
+    run = succeed(run_python(project, ["-c", TRL], real=True))
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)

@@ -20,6 +20,7 @@ from support.training import (
     run_tests,
     said,
     start,
+    succeed,
 )
 
 pytestmark = pytest.mark.train
@@ -61,16 +62,14 @@ Path("few.csv").write_text(f"file,text\\n{good}\\n")
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
     """A project for sounds that a table names, and both."""
     write_files(folder, render({"project.task": TASK, **FILES, **given}))
-    recorded = run_python(folder, ["-c", RECORD, "clips", str(count)])
-    assert recorded.returncode == 0, recorded.stderr
+    succeed(run_python(folder, ["-c", RECORD, "clips", str(count)]))
     return folder
 
 
 def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Each file has its text, also without the data."""
     project = make_project(tmp_path, {})
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 1))
     assert "sounds of the training data are longer than --seconds and left out" in trained.stdout
     letters = json.loads((project / "runs/latest/letters.json").read_text())
     assert letters == ["", " ", "a", "b", "c"], "texts are in lower case, without --ignored"
@@ -100,8 +99,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     assert short == "clips.csv: all training sounds are longer than --seconds: raise it."
     assert not (project / "runs/other").exists()
     (project / "clips.csv").unlink()
-    asked = run_python(project, ["predict.py", "clips/001.wav", "clips"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "clips/001.wav", "clips"]))
     rows = list(csv.DictReader(asked.stdout.splitlines()))
     assert len(rows) == 41 and list(rows[0]) == ["sound", "text"]
     assert all(set(row["text"]) <= set(letters) for row in rows)
@@ -165,15 +163,12 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     answers = {"project.task": TASK, "features.evaluate.enabled": True}
     project = write_files(tmp_path, render(answers))
     script = ["train.py", "--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17"]
-    trained = start(project, script, 1)
-    assert trained.returncode == 0, trained.stderr
-    result = run_python(project, ["-c", EXACT])
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, script, 1))
+    result = succeed(run_python(project, ["-c", EXACT]))
     count, *rates = json.loads(result.stdout.splitlines()[-1])
     assert count == 150 and all(0 < rate < 1 for rate in rates)
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["evaluate.py"], processes))
         folder = project / "runs/latest/evaluation/test"
         report = json.loads((folder / "metrics.json").read_text())
         found = [report[f"test_{name}"]["value"] for name in ("wer", "cer")]
@@ -191,8 +186,7 @@ def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
     assert run_python(project, ["-c", FLAC]).returncode == 0
     [message] = said(project, "train.py", [*BRIEF, "--path", "bad.csv"])
     assert message.startswith("bad.csv, line 2: clips/bad.flac can't be read: ")
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    succeed(start(project, ["train.py", *BRIEF], 1))
 
 
 @pytest.mark.sweep
@@ -204,10 +198,8 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
     }
     project = make_project(tmp_path, given)
     cache = {"HF_HOME": str(tmp_path / "cache")}
-    made = run_python(project, ["-c", HUB], **cache)
-    assert made.returncode == 0, made.stderr
-    trained = run_python(project, ["train.py", *BRIEF], **cache)
-    assert trained.returncode == 0, trained.stderr
+    succeed(run_python(project, ["-c", HUB], **cache))
+    succeed(run_python(project, ["train.py", *BRIEF], **cache))
     sizes = (
         "import json, data, train; print([len(part) for part in data.load_rows(train.Config({}))])"
     )
@@ -290,8 +282,7 @@ print(json.dumps([letters, same and bool((built.model.lm_head.weight == head).al
 def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     """It trains on 1 and 2 processes, and keeps the letters that it was trained to write."""
     project = make_pretrained(tmp_path, TASK, PRETRAINED, kind, {})
-    looked = run_python(project, ["-c", HEADS])
-    assert looked.returncode == 0, looked.stderr
+    looked = succeed(run_python(project, ["-c", HEADS]))
     letters, kept, places, difference = json.loads(looked.stdout.splitlines()[-1])
     assert letters[:2] == ["", " "] and difference < 1e-5
     if kind in ("written", "hubert"):
@@ -302,13 +293,10 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
         assert letters[2:] == list("abcdefghijklmnop") and places == list(range(18))
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
     for processes in (1, 2):
-        trained = start(project, brief, processes)
-        assert trained.returncode == 0, trained.stderr
+        trained = succeed(start(project, brief, processes))
         assert count_processes(trained.stdout) == processes
-    recorded = run_python(project, ["-c", RECORD, "clips", "4"])
-    assert recorded.returncode == 0, recorded.stderr
-    asked = run_python(project, ["predict.py", "clips"])
-    assert asked.returncode == 0, asked.stderr
+    succeed(run_python(project, ["-c", RECORD, "clips", "4"]))
+    asked = succeed(run_python(project, ["predict.py", "clips"]))
     assert len(asked.stdout.splitlines()) == 5
     [message] = said(project, "train.py", ["--pretrained-name", "nothing"])
     assert "'nothing' can't be loaded: " in message

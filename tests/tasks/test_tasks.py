@@ -28,7 +28,14 @@ from support.combinations import (
 )
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, count_processes, resume_everywhere, run_tests, start
+from support.training import (
+    count_passed,
+    count_processes,
+    resume_everywhere,
+    run_tests,
+    start,
+    succeed,
+)
 
 pytestmark = pytest.mark.train
 
@@ -313,8 +320,7 @@ def test_everything_trains(task: str, tmp_path: Path) -> None:
 def train_briefly(task: str, on: Sequence[Way], processes: int, folder: Path) -> None:
     project = write_files(folder, render(given_for(CATALOG, on, project__task=task)))
     script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--batch-size", "8"]
-    result = start(project, script, processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, script, processes))
     assert count_processes(result.stdout) == processes
     assert re.search(r"^done \| ", result.stdout, re.MULTILINE)
     assert len(list(project.glob("runs/*/model.safetensors"))) == 1

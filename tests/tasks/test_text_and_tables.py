@@ -2,7 +2,6 @@
 
 import csv
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
 from support.rendering import render
-from support.training import count_processes, run_python, start
+from support.training import ask, call, count_processes, last_metrics, run_python, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -20,28 +19,11 @@ def project(folder: Path, **given: object) -> Path:
     return write_files(folder, render(answers))
 
 
-def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    """Run code that has the modules of a project, offline and with a cache of its own."""
-    script = f"import data, model, train\nconfig = train.Config()\n{code}"
-    return run_python(folder, ["-c", script], timeout=120, HF_HOME=str(folder / "hf"))
-
-
-def ask(folder: Path, expression: str):
-    result = call(folder, f"import json; print(json.dumps({expression}))")
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
-
-
 def message(folder: Path, expression: str) -> str:
     """What a person reads for bad input: one message, no traceback."""
     result = call(folder, expression)
     assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
     return result.stderr
-
-
-def last_metrics(folder: Path) -> dict[str, float]:
-    lines = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
-    return dict(json.loads(lines[-1]))
 
 
 # --- texts --------------------------------------------------------------------------------------
@@ -59,11 +41,10 @@ TEXTS = {
 def test_texts_of_a_csv_file_are_learned(processes: int, tmp_path: Path) -> None:
     write_texts(tmp_path / "texts.csv", 800)
     folder = project(tmp_path, **TEXTS)
-    assert ask(folder, "data.class_names(config)") == ["cold", "warm"]
-    assert ask(folder, "list(map(len, data.build_datasets(config)))") == [640, 80, 80]
+    assert ask(folder, "", "data.class_names(config)") == ["cold", "warm"]
+    assert ask(folder, "", "list(map(len, data.build_datasets(config)))") == [640, 80, 80]
     script = ["train.py", "--batch-size", 32 // processes, "--epochs", "3"]
-    result = start(folder, script, processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, script, processes))
     assert count_processes(result.stdout) == processes
     assert last_metrics(folder)["test_accuracy"] > 0.95
 
@@ -129,12 +110,12 @@ def test_texts_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
         rows: list[dict[str, object]] = list(csv.DictReader(file))
     write_lines(tmp_path / "texts.jsonl", rows)
     load = "data.load_texts(train.Config(path={!r}, val_path={!r}, test_path={!r}))"
-    parts = ask(folder, load.format("texts.csv", "", ""))
-    assert ask(folder, load.format("texts.jsonl", "", "")) == parts
+    parts = ask(folder, "", load.format("texts.csv", "", ""))
+    assert ask(folder, "", load.format("texts.jsonl", "", "")) == parts
     write_lines(tmp_path / "val.jsonl", rows[:7])
     sizes = f"list(map(len, {load}))"
-    assert ask(folder, sizes.format("texts.csv", "val.jsonl", "")) == [90, 7, 10]
-    assert ask(folder, sizes.format("texts.csv", "val.jsonl", "val.jsonl")) == [100, 7, 7]
+    assert ask(folder, "", sizes.format("texts.csv", "val.jsonl", "")) == [90, 7, 10]
+    assert ask(folder, "", sizes.format("texts.csv", "val.jsonl", "val.jsonl")) == [100, 7, 7]
     (tmp_path / "val.jsonl").write_text("[1, 2]\n")
     text = message(folder, load.format("texts.csv", "val.jsonl", ""))
     assert "val.jsonl, line 1 is not a JSON object" in text
@@ -162,11 +143,11 @@ def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
         csv.writer(file).writerows([rows[0], *(row.values() for row in rows)])
     write_lines(tmp_path / "pairs.jsonl", rows)
     read = "[data.read_pairs(name, config) for name in ('pairs.csv', 'pairs.jsonl')]"
-    pairs, same = ask(folder, read)
+    pairs, same = ask(folder, "", read)
     assert pairs == same == [[*row.values()] for row in rows]
     sizes = "list(map(len, data.build_datasets(train.Config({}))))"
-    assert ask(folder, sizes.format("")) == [32, 4, 4]
-    assert ask(folder, sizes.format("test_path='pairs.jsonl'")) == [36, 4, 40]
+    assert ask(folder, "", sizes.format("")) == [32, 4, 4]
+    assert ask(folder, "", sizes.format("test_path='pairs.jsonl'")) == [36, 4, 40]
     write_lines(tmp_path / "pairs.jsonl", [{"source": "a"}])
     wrong = sizes.format("val_path='pairs.jsonl'")
     assert "pairs.jsonl, line 1: there is no 'target' in source" in message(folder, wrong)
@@ -178,8 +159,8 @@ def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
     assert "pairs.jsonl has no rows" in message(folder, wrong)
     table = "\ufeffsource,target\r\n" + "a,b\r\n\r\n" * 10
     (tmp_path / "pairs.csv").write_bytes(table.encode())
-    assert ask(folder, "data.read_pairs('pairs.csv', config)") == [["a", "b"]] * 10
-    assert ask(folder, sizes.format("")) == [8, 1, 1]
+    assert ask(folder, "", "data.read_pairs('pairs.csv', config)") == [["a", "b"]] * 10
+    assert ask(folder, "", sizes.format("")) == [8, 1, 1]
     (tmp_path / "pairs.csv").write_bytes(table.encode() + b"c, d,e\r\n")
     wrong = message(folder, "data.read_pairs('pairs.csv', config)")
     assert "pairs.csv, line 22 has more or fewer columns than the header" in wrong
@@ -199,14 +180,14 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     assert "long.txt can't be read" in message(folder, "data.build_datasets(config)")
     text = "".join(f"{number}: to be or not to be, é\n" for number in range(400))
     (tmp_path / "long.txt").write_text(text, encoding="utf-8", newline="")
-    parts = ask(folder, READ_DOCUMENTS.format("config"))
+    parts = ask(folder, "", READ_DOCUMENTS.format("config"))
     assert bytes(token for (part,) in parts for token in part).decode() == text
     shares = [len(part) / len(text.encode()) for (part,) in parts]
     assert shares == pytest.approx([0.9, 0.05, 0.05], abs=0.001)
     [written] = (tmp_path / "long.txt.tokens").glob("*.tokens")
     assert written.stat().st_size == len(text.encode()), "a byte for each token"
     before = written.stat().st_mtime_ns
-    assert ask(folder, READ_DOCUMENTS.format("config")) == parts
+    assert ask(folder, "", READ_DOCUMENTS.format("config")) == parts
     assert written.stat().st_mtime_ns == before, "it is written once"
     (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 20)
     (tmp_path / "short.txt").write_text("a")
@@ -217,15 +198,14 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     for number in range(2):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
     load = READ_DOCUMENTS.format("train.Config(path={!r}, val_path={!r})")
-    train, val, test = ask(folder, load.format("long.txt", "val"))
+    train, val, test = ask(folder, "", load.format("long.txt", "val"))
     assert [bytes(part).decode() for part in val] == ["text 0", "text 1"]
     assert sorted(b"".join(map(bytes, [*train, *test]))) == sorted(text.encode())
     for number in range(2, 20):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
-    parts = ask(folder, load.format("val", ""))
+    parts = ask(folder, "", load.format("val", ""))
     assert list(map(len, parts)) == [16, 2, 2]
-    result = start(folder, ["train.py", "--epochs", "1", "--limit-batches", "3"], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "3"], 1))
 
 
 def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
@@ -256,14 +236,13 @@ def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
         text_classification__dataset_subset="",
     )
     parts = "[part for part in data.build_datasets(config)]"
-    assert ask(folder, f"list(map(len, {parts}))") == [180, 40, 20]
-    assert ask(folder, "data.class_names(config)") == ["equal", "other"]
-    assert ask(folder, f"{parts}[1][:2]") == [
+    assert ask(folder, "", f"list(map(len, {parts}))") == [180, 40, 20]
+    assert ask(folder, "", "data.class_names(config)") == ["equal", "other"]
+    assert ask(folder, "", f"{parts}[1][:2]") == [
         [["first 0", "validation 0"], 1],
         [["first 1", "validation 1"], 0],
     ]
-    trained = call(folder, "train.main(train.Config(epochs=1, batch_size=8, limit_batches=3))")
-    assert trained.returncode == 0, trained.stderr
+    succeed(call(folder, "train.main(train.Config(epochs=1, batch_size=8, limit_batches=3))"))
     wrong = "data.build_loaders(train.Config(text_columns='text'))"
     assert "has no column 'text', only sentence1, sentence2, label" in message(folder, wrong)
     wrong = "data.build_loaders(train.Config(dataset_name='nobody/nothing'))"
@@ -312,11 +291,11 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
         text_classification__model="pretrained",
         text_classification__pretrained_name=str(tmp_path / "tiny"),
     )
-    made = call(folder, MAKE_PRETRAINED)
-    assert made.returncode == 0, made.stderr
-    assert ask(folder, "str(model.build_model(config).dtype)") == "torch.float32"
-    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(call(folder, MAKE_PRETRAINED))
+    assert ask(folder, "", "str(model.build_model(config).dtype)") == "torch.float32"
+    result = succeed(
+        start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
+    )
     settings = json.loads((folder / "runs/latest/config.json").read_text())["settings"]
     assert settings["batch_size"] == 16, "the model's config.json is not the run's"
     load = "AutoModelForSequenceClassification.from_pretrained('runs/latest/transformers')"
@@ -331,8 +310,7 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     assert "The model 'nobody/nothing' can't be loaded: it is no folder here" in said
     for length, cut in (("8", True), ("500", False)):
         short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
-        result = start(folder, ["train.py", *short, "--output-dir", length], 1)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(folder, ["train.py", *short, "--output-dir", length], 1))
         said = "of the first 1,000 training texts fill --max-length: the rest is cut"
         assert (said in result.stdout) == cut, result.stdout
     wrong = "(data.build_tokenizer(config).add_tokens(['new']), model.build_model(config))"
@@ -370,16 +348,13 @@ def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
     more = {"text_classification__model": "pretrained"}
     more["text_classification__pretrained_name"] = str(tmp_path / "tiny")
     folder = project(tmp_path, **TEXTS, **more)
-    made = call(folder, MAKE_DECODER)
-    assert made.returncode == 0, made.stderr
-    found = call(folder, f"{ALONE}\nprint(json.dumps([worst, long, list(both.shape)]))")
-    assert found.returncode == 0, found.stderr
+    succeed(call(folder, MAKE_DECODER))
+    found = succeed(call(folder, f"{ALONE}\nprint(json.dumps([worst, long, list(both.shape)]))"))
     worst, long, shape = json.loads(found.stdout.splitlines()[-1])
     assert worst < 1e-5 and long == [1, 64] and shape == [2, 2]
     wrong = "model.build_model(train.Config(max_length=1025))"
     assert "takes at most 1024 tokens: lower --max-length." in message(folder, wrong)
-    result = start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2))
     asked = start(folder, ["predict.py", "a\tb", "longer than that\tb"], 1)
     assert asked.returncode == 0 and len(asked.stdout.splitlines()) >= 2, asked.stderr
 
@@ -408,13 +383,12 @@ def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) 
         write_table(table.drop(columns=other), tmp_path / kind / f"table.{file}")
         folder = table_project(tmp_path / kind, kind, file, target)
         parts = "[part[:][0] for part in data.build_datasets(config)]"
-        shapes = ask(folder, f"[list(part.shape) for part in {parts}]")
+        shapes = ask(folder, "", f"[list(part.shape) for part in {parts}]")
         assert shapes == [[240, 6], [80, 6], [80, 6]]  # 3 columns for the colours
         rows = f"{parts}[0]"
-        assert ask(folder, f"{rows}[:, 3:].sum(dim=1).unique().tolist()") == [1.0]
+        assert ask(folder, "", f"{rows}[:, 3:].sum(dim=1).unique().tolist()") == [1.0]
         script = ["train.py", "--batch-size", 16 // processes, "--epochs", 20]
-        result = start(folder, [*script, "--learning-rate", 0.003], processes)
-        assert result.returncode == 0, result.stderr
+        succeed(start(folder, [*script, "--learning-rate", 0.003], processes))
         metrics = last_metrics(folder)
         name = "test_accuracy" if kind == "classification" else "test_r2"
         assert metrics[name] > 0.85, metrics
@@ -479,7 +453,7 @@ def test_columns_follow_from_the_training_rows_alone(tmp_path: Path) -> None:
     indices = "[[row - 1 for _, row in table.index] for table in data.split_table(config)]"
     rows = "[part[:][0].tolist() for part in data.build_datasets(config)]"
     facts = f"[__import__('dataclasses').asdict({columns}), {columns}.names, {indices}, {rows}]"
-    saved, names, parts, before = ask(folder, facts)
+    saved, names, parts, before = ask(folder, "", facts)
     train = table.iloc[parts[0]]
     assert "id" not in saved["medians"]
     assert saved["medians"]["size"] == pytest.approx(train["size"].median())
@@ -498,7 +472,7 @@ def test_columns_follow_from_the_training_rows_alone(tmp_path: Path) -> None:
     table.loc[leak, "size"], table.loc[leak, "colour"] = 1e9, "violet"
     table.loc[leak, ["day", "constant"]] = ["1950-01-01", None]
     table.to_csv(tmp_path / "table.csv", index=False)
-    again, names_now, parts_now, after = ask(folder, facts)
+    again, names_now, parts_now, after = ask(folder, "", facts)
     assert (again, names_now, parts_now) == (saved, names, parts), "statistics of other rows"
     assert after[0] == before[0]
     unknown = dict(zip(names, after[2][0], strict=True))
@@ -538,10 +512,14 @@ def test_each_part_of_a_table_can_have_its_own_file(tmp_path: Path) -> None:
     table[300:340].assign(colour="violet").to_csv(folder / "val.csv", index=False)
     table[340:].to_csv(folder / "test.csv", index=False)
     lengths = "list(map(len, data.build_datasets({})))"
-    assert ask(folder, lengths.format("config")) == [300, 40, 60]
+    assert ask(folder, "", lengths.format("config")) == [300, 40, 60]
     alone = lengths.format("train.Config(val_path='')")
-    assert ask(folder, alone) == [240, 60, 60]
-    assert ask(folder, "data.fit_columns(config).categories['colour']") == ["blue", "green", "red"]
+    assert ask(folder, "", alone) == [240, 60, 60]
+    assert ask(folder, "", "data.fit_columns(config).categories['colour']") == [
+        "blue",
+        "green",
+        "red",
+    ]
     table[300:340].assign(size="much").to_csv(folder / "val.csv", index=False)
     text = message(folder, "data.build_datasets(config)")
     assert "val.csv, row 1: size is 'much', and not a finite number" in text
@@ -562,8 +540,10 @@ def test_folds_of_a_table_have_columns_of_their_own(tmp_path: Path) -> None:
     for number in range(2):
         config = fold.format(number)
         median = f"float(data.split_table({config})[0]['size'].astype(float).median())"
-        assert ask(folder, f"data.fit_columns({config}).medians['size']") == ask(folder, median)
-        seen.append(ask(folder, f"data.split_table({config})[1].index.tolist()"))
+        assert ask(folder, "", f"data.fit_columns({config}).medians['size']") == ask(
+            folder, "", median
+        )
+        seen.append(ask(folder, "", f"data.split_table({config})[1].index.tolist()"))
     assert not set(seen[0]) & set(seen[1])
 
 
@@ -579,6 +559,5 @@ def test_a_saved_table_model_takes_rows_in_their_own_units(tmp_path: Path) -> No
         "errors = regressor.eval()(rows) - targets\n"
         "print(errors.square().mean().sqrt().item())"
     )
-    result = call(folder, f"import torch\n{predict}")
-    assert result.returncode == 0, result.stderr
+    result = succeed(call(folder, f"import torch\n{predict}"))
     assert float(result.stdout) == pytest.approx(last_metrics(folder)["test_rmse"], rel=1e-4)

@@ -16,7 +16,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python
+from support.training import run_python, succeed
 
 pytestmark = pytest.mark.train
 
@@ -757,13 +757,13 @@ def read_all(task: str, folder: Path) -> list[tuple[object, str]]:
             settings.setdefault("model_name", "chatml")
             made = folder / "models"
             if not made.exists():
-                result = run_python(project, ["-c", MAKE_TOKENIZERS, str(made)])
-                assert result.returncode == 0, result.stderr
+                succeed(run_python(project, ["-c", MAKE_TOKENIZERS, str(made)]))
             name = str(settings["model_name"])
             (place / name).symlink_to(made / name)
         calls.append([str(place), settings])
-    run = run_python(project, ["-c", RUN, json.dumps(calls)], stdin=READ[task], timeout=600)
-    assert run.returncode == 0, run.stderr
+    run = succeed(
+        run_python(project, ["-c", RUN, json.dumps(calls)], stdin=READ[task], timeout=600)
+    )
     return [(value, said) for value, said in json.loads(run.stdout.splitlines()[-1])]
 
 

@@ -23,6 +23,7 @@ from support.training import (
     count_processes,
     run_tests,
     start,
+    succeed,
     without_times,
 )
 
@@ -214,8 +215,7 @@ def test_no_thread_of_the_process_group_is_left(script: str, tmp_path: Path) -> 
 
 
 def run_script(script: Sequence[str], processes: int) -> list[str]:
-    result = start(SCRIPTS, script, processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(SCRIPTS, script, processes))
     return result.stdout.splitlines()
 
 

@@ -10,7 +10,15 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.recordings import FLAC, HUB
-from support.training import count_passed, count_processes, run_python, run_tests, said, start
+from support.training import (
+    count_passed,
+    count_processes,
+    run_python,
+    run_tests,
+    said,
+    start,
+    succeed,
+)
 from support.whisper import TASK, make_project
 
 pytestmark = pytest.mark.train
@@ -54,12 +62,10 @@ for name, language, task in json.loads(sys.argv[1]):
 def test_a_users_sounds_train_and_what_is_wrong_is_named(tmp_path: Path) -> None:
     """A text has one prefix, in training and when it is written."""
     project = make_project(tmp_path, FILES, "several", "english", "outdated")
-    trained = start(project, ["train.py", *BRIEF], 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, ["train.py", *BRIEF], 1))
     assert "sounds of the training data are longer than --seconds and left out" in trained.stdout
     assert "val_wer" in trained.stdout and "max_length" not in trained.stderr
-    asked = run_python(project, ["predict.py", "clips/001.wav", "clips"])
-    assert asked.returncode == 0, asked.stderr
+    asked = succeed(run_python(project, ["predict.py", "clips/001.wav", "clips"]))
     assert len(list(csv.DictReader(asked.stdout.splitlines()))) == 41
     ways = [("several", "English", "transcribe"), ("several", "de", "translate")]
     ways += [("several", "", "transcribe"), ("english", "", "transcribe")]
@@ -101,8 +107,7 @@ def test_sounds_beyond_the_window_are_cut_and_counted(tmp_path: Path) -> None:
             file.setparams((1, 2, 8000, 0, "NONE", ""))
             file.writeframes(bytes(range(240)) * 100)  # 1.5 seconds
     brief = ["train.py", *BRIEF, "--val-path", "clips.csv"]
-    trained = start(project, brief, 1)
-    assert trained.returncode == 0, trained.stderr
+    trained = succeed(start(project, brief, 1))
     assert "3 sounds of the validation data are cut to 1 seconds" in trained.stdout
     asked = run_python(project, ["predict.py", "clips"])
     assert asked.returncode == 0 and len(asked.stdout.splitlines()) == 41, asked.stderr
@@ -118,11 +123,9 @@ def test_other_datasets_train(dataset: str, tmp_path: Path) -> None:
         given[f"{TASK}.dataset"] = "huggingface"
         given |= {f"{TASK}.dataset_name": "hub", f"{TASK}.dataset_subset": ""}
     project = make_project(tmp_path, given)
-    made = run_python(project, ["-c", FLAC if dataset == "flac" else HUB])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(project, ["-c", FLAC if dataset == "flac" else HUB]))
     cache = {"HF_HOME": str(tmp_path / "cache")}
-    trained = run_python(project, ["train.py", *BRIEF], **cache)
-    assert trained.returncode == 0, trained.stderr
+    succeed(run_python(project, ["train.py", *BRIEF], **cache))
 
 
 @pytest.mark.sweep
@@ -165,16 +168,13 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set, from the texts that predict.py writes."""
     project = make_project(tmp_path, {"features.evaluate.enabled": True}, "wild")
     script = ["train.py", "--epochs", "2", "--learning-rate", "0.003", "--batch-size", "17"]
-    trained = start(project, script, 1)
-    assert trained.returncode == 0, trained.stderr
-    result = run_python(project, ["-c", EXACT])
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, script, 1))
+    result = succeed(run_python(project, ["-c", EXACT]))
     count, different, *rates = json.loads(result.stdout.splitlines()[-1])
     assert count == 150 and different > 5 and all(rate > 0 for rate in rates)
     losses = []
     for processes in (1, 2, 3):
-        result = start(project, ["evaluate.py"], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["evaluate.py"], processes))
         folder = project / "runs/latest/evaluation/test"
         report = json.loads((folder / "metrics.json").read_text())
         found = [report[f"test_{name}"]["value"] for name in ("wer", "cer")]
@@ -212,12 +212,9 @@ def test_transformers_loads_what_is_exported(language: str, tmp_path: Path) -> N
     """Its generate() writes in the same language, with the same prefix, without being told."""
     given = {"features.export.enabled": True, f"{TASK}.language": language}
     project = make_project(tmp_path, given)
-    trained = start(project, ["train.py", *BRIEF, "--learning-rate", "0.02"], 1)
-    assert trained.returncode == 0, trained.stderr
-    exported = run_python(project, ["export.py", "--format", "transformers", "--output", "out"])
-    assert exported.returncode == 0, exported.stderr
-    looked = run_python(project, ["-c", TRANSFORMERS])
-    assert looked.returncode == 0, looked.stderr
+    succeed(start(project, ["train.py", *BRIEF, "--learning-rate", "0.02"], 1))
+    succeed(run_python(project, ["export.py", "--format", "transformers", "--output", "out"]))
+    looked = succeed(run_python(project, ["-c", TRANSFORMERS]))
     count, same, _ = looked.stdout.splitlines()[-1].split(" ", 2)
     assert same == "True" and 0 < int(count) <= 40
 
@@ -326,8 +323,7 @@ def test_losses_are_those_of_the_recipe_of_transformers(tmp_path: Path, proven) 
     """
     off = ("schedule", "clipping", "best_model")
     project = make_project(tmp_path, {f"features.{name}.enabled": False for name in off})
-    run = run_python(project, ["-c", TRAINER], real=True)
-    assert run.returncode == 0, run.stderr[-3000:]
+    run = succeed(run_python(project, ["-c", TRAINER], real=True))
     ours, theirs = json.loads(run.stdout.splitlines()[-1])
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
@@ -340,13 +336,13 @@ def test_a_stopped_run_resumes_to_the_bit(processes: int, tmp_path: Path) -> Non
     project = make_project(tmp_path, {})
     flags = ["--batch-size", "4", "--limit-batches", "4", "--learning-rate", "0.01", "--epochs"]
     every = ["--checkpoint-every", "1", "--checkpoint-unit", "steps", "--keep-checkpoints", "0"]
-    whole = start(project, ["train.py", *flags, "2", *every, "--output-dir", "whole"], processes)
-    assert whole.returncode == 0, whole.stderr
+    whole = succeed(
+        start(project, ["train.py", *flags, "2", *every, "--output-dir", "whole"], processes)
+    )
     assert count_processes(whole.stdout) == processes
     [middle] = (project / "whole").glob("checkpoint_*3")
     again = ["train.py", "--resume", str(middle), "--output-dir", "again"]
-    resumed = start(project, again, processes)
-    assert resumed.returncode == 0, resumed.stderr
+    succeed(start(project, again, processes))
     one, other = (project / name / "model.safetensors" for name in ("whole", "again"))
     assert one.read_bytes() == other.read_bytes()
 
@@ -364,8 +360,7 @@ def test_a_split_model_writes_texts(tmp_path: Path) -> None:
     flags = ["--epochs", "1", "--limit-batches", "20", "--batch-size", "4"]
     for script in ("train.py", DRIVER.name):
         run = [script, *flags, "--learning-rate", "0.01", "--output-dir", script.partition(".")[0]]
-        result = start(project, run, 2)
-        assert result.returncode == 0, result.stderr
+        succeed(start(project, run, 2))
         rows = (project / run[-1] / "metrics.jsonl").read_text().splitlines()
         found.append(json.loads(rows[-1]))
     assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)

@@ -9,7 +9,7 @@ from scaffold.answers.manifests import load_catalog
 from support.combinations import given_for
 from support.files import write_files
 from support.rendering import render
-from support.training import start
+from support.training import start, succeed
 
 CATALOG = load_catalog()
 pytestmark = pytest.mark.train
@@ -102,8 +102,7 @@ def test_same_weights_as_a_bare_loop(
     (project / "ours.py").write_text(OURS)
     ours = ["ours.py", "--epochs", "2", "--output-dir", "runs/latest"]
     for script in (["bare.py", str(accumulation), str(max_norm)], ours):
-        result = start(project, script, processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, script, processes))
     assert f"{processes} process(es)" in result.stdout
     bare = load_file(project / "bare.safetensors")
     ours = load_file(project / "runs/latest/model.safetensors")
@@ -128,8 +127,7 @@ def test_number_of_steps(tmp_path: Path) -> None:
         script = ["train.py", "--output-dir", f"runs/{checked}", "--limit-batches", str(batches)]
         script += ["--epochs", str(epochs), "--max-steps", str(most)]
         script += ["--gradient-accumulation-steps", str(accumulation)]
-        result = start(project, script, processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, script, processes))
         logged = re.findall(r"^step (\d+)/(\d+)", result.stdout, re.MULTILINE)
         assert logged == [(str(number + 1), str(steps)) for number in range(steps)]
         checked += 1

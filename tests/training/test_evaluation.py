@@ -12,7 +12,7 @@ from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
 from support.files import write_files
 from support.rendering import render
-from support.training import start, without_times
+from support.training import start, succeed, without_times
 
 MONITORS = {"best_model": ", model", "early_stopping": ""}
 BY_STEPS = {"features.evaluation_by_steps.enabled": True}
@@ -170,8 +170,7 @@ def test_early_stopping_leaves_an_epoch(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render(given))
     for processes in (1, 2):
         script = ["train.py", "--limit-batches", "20", "--output-dir", f"runs/{processes}"]
-        result = start(project, script, processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, script, processes))
         evaluated = re.findall(r"^evaluated step (\d+)", result.stdout, re.MULTILINE)
         assert evaluated == ["3", "6", "9"], "the first is the best, and two are not better"
         assert "early stop: 2 evaluations, no better val_accuracy" in result.stdout
@@ -188,8 +187,7 @@ def test_torchmetrics_in_the_loop_and_as_a_callback(tmp_path: Path) -> None:
             given = {"features.torchmetrics.place": place, "features.evaluation_sets.enabled": True}
             project = write_files(tmp_path / f"{place}{processes}", render(given))
             script = ["train.py", "--epochs", "2", "--limit-batches", "3", "--seed", "1"]
-            result = start(project, script, processes)
-            assert result.returncode == 0, result.stderr
+            result = succeed(start(project, script, processes))
             log = without_times(result.stdout)
             logs.append([set(line.split(" | ")) for line in log.splitlines()])
         assert logs[0] == logs[1]
@@ -202,6 +200,5 @@ def test_torchmetrics_in_the_loop_and_as_a_callback(tmp_path: Path) -> None:
 def test_a_stream_has_no_length(tmp_path: Path) -> None:
     """Nothing asks for it: not the check that there are samples, and not the progress bar."""
     project = write_files(tmp_path / "project", render({"features.stream.enabled": True}))
-    result = start(project, ["train.py", "--epochs", "1", "--limit-batches", "2"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["train.py", "--epochs", "1", "--limit-batches", "2"], 1))
     assert "done | test_loss" in result.stdout

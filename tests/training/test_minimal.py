@@ -14,7 +14,7 @@ from support.combinations import MINIMAL
 from support.command_line import run_cli
 from support.files import write_files
 from support.rendering import render
-from support.training import start
+from support.training import start, succeed
 
 # what an owner changes in the loop, the loss, the evaluation and the model: old and new lines
 EDITS = {
@@ -93,8 +93,7 @@ def test_each_run_has_a_folder_of_its_own(project: Path) -> None:
         flags = ["--epochs", "1", "--batch-size", str(batch), "--learning-rate", "1e-12"]
         (project / "own_folder.py").write_text((project / "train.py").read_text())
         time.sleep(1)  # a folder is named after its second
-        result = start(project, ["own_folder.py", *flags], processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, ["own_folder.py", *flags], processes))
         [loss] = re.findall(r"^epoch 1/1 \| train_loss (\S+) \| val_loss ", result.stdout, re.M)
         losses.append(float(loss))
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)

@@ -18,7 +18,7 @@ from support.files import write_files
 from support.forge import Bomb, assert_nothing_is_executed, ways
 from support.paths import DRIVERS
 from support.rendering import render_with_best as render
-from support.training import resume_everywhere, run_python, start
+from support.training import resume_everywhere, run_python, start, succeed
 
 CATALOG = load_catalog()
 pytestmark = pytest.mark.train
@@ -76,8 +76,7 @@ def survive_kills(processes: int, kills: int, folder: Path) -> dict[str, int]:
     project = write_files(folder / "project", render({}))
     shutil.copy(DRIVERS / "kill_and_resume.py", project)
     script = ["kill_and_resume.py", str(processes), str(kills), "0"]
-    result = start(project, script, 1, timeout=120 + 60 * kills)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, script, 1, timeout=120 + 60 * kills))
     facts = json.loads(result.stdout.splitlines()[-1])
     assert (facts["processes"], facts["kills"]) == (processes, kills)
     assert facts["different"] == []
@@ -105,8 +104,7 @@ def test_survives_many_kills(processes: int, kills: int, tmp_path: Path, proven:
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a run of one epoch."""
     project = write_files(tmp_path_factory.mktemp("stopped") / "project", render({}))
-    result = start(project, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1))
     return project
 
 
@@ -146,8 +144,7 @@ def test_a_checkpoint_is_resumed_from_its_own_folder(stopped: Path, tmp_path: Pa
     folder = only_checkpoint(shutil.copytree(stopped, tmp_path / "copy"))
     before = sorted(path.name for path in folder.iterdir())
     script = ["../../../train.py", "--resume", ".", "--epochs", "2", "--keep-checkpoints", "0"]
-    result = start(folder, script, 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, script, 1))
     assert sorted(path.name for path in folder.iterdir()) == before
     assert (folder.parent / "checkpoint_00000008").is_dir()
 
@@ -157,8 +154,7 @@ def test_a_finished_run_keeps_its_last_evaluation(processes: int, tmp_path: Path
     """Also where --max-steps ended it within an epoch: the same command repeats its last line."""
     project = write_files(tmp_path / "project", render({"features.metrics_file.enabled": True}))
     script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--max-steps", "6"]
-    first = start(project, [*script, "--output-dir", "runs/short"], processes)
-    assert first.returncode == 0, first.stderr
+    first = succeed(start(project, [*script, "--output-dir", "runs/short"], processes))
     metrics = (project / "runs/short/metrics.jsonl").read_text()
     assert metrics.count('"val_loss"') == 2
     # tyro also takes underscores
@@ -197,8 +193,7 @@ def test_saved_settings_come_back_with_their_types_and_checks(tmp_path: Path) ->
     (project / "config.py").write_text(text.replace(head, f"{OWN_FIELDS.strip(chr(10))}\n{head}"))
     flags = "--epochs 1 --limit-batches 1 --learning-rate 1e-05 --checkpoint-unit steps"
     own = ["--data-dir", "a = b", "--no-shuffle"]
-    result = start(project, ["train.py", *flags.split(), *own], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["train.py", *flags.split(), *own], 1))
     edits = ['"epochs": 1 -> "epochs": 0', '"seed" -> "sead"', ": -> ;"]
     edits.append('"batch_size": 32 -> "batch_size": "many"')
     result = start(project, ["-c", PARSE, *edits], 1)
@@ -223,8 +218,7 @@ def test_no_run_is_written_over(stopped: Path, tmp_path: Path) -> None:
         code = ["-c", "import train; train.main(train.parse_config(''))", *flags]
         (folder / "plain.py").write_text(code[1])
         time.sleep(1)  # a folder is named after its second
-        result = start(folder, ["plain.py", *flags], processes)
-        assert result.returncode == 0, result.stderr
+        succeed(start(folder, ["plain.py", *flags], processes))
         [made] = set((folder / "runs").iterdir()) - runs
         assert re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", made.name)
     before = only_checkpoint(folder)
@@ -239,8 +233,7 @@ def test_files_of_the_owner_stay_in_the_output_folder(tmp_path: Path) -> None:
     for path in own:
         path.write_text("mine")
     real = ["train.py", "--epochs", "1", "--max-steps", "2", "--output-dir", "."]
-    result = start(project, real, 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, real, 1))
     assert [path.read_text() for path in own] == ["mine"] * 2
 
 
@@ -263,8 +256,7 @@ def test_a_job_that_ended_before_its_first_checkpoint_starts_over(tmp_path: Path
     assert start(project, ["-c", killed], 1).returncode == 9
     assert best.is_file() and not list(best.parent.glob("checkpoint_*"))
     job = ["train.py", "--epochs", "1", "--max-steps", "3"]
-    result = start(project, [*job, "--resume", "auto"], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, [*job, "--resume", "auto"], 1))
     assert only_checkpoint(project).name == "checkpoint_00000003"
 
 
@@ -274,8 +266,7 @@ def test_a_saved_choice_that_is_gone_becomes_the_default(tmp_path: Path) -> None
     script = ["train.py", "--limit-batches", "4", "--epochs"]
     assert start(folder, [*script, "1"], 1).returncode == 0
     write_files(folder, render({}))
-    result = start(folder, [*script, "3", "--resume", "--keep-checkpoints", "0"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, [*script, "3", "--resume", "--keep-checkpoints", "0"], 1))
     assert "checkpoint_unit is epochs, and was minutes when" in result.stdout
     saved = sorted(path.name[-2:] for path in (folder / "runs/latest").glob("checkpoint_*"))
     assert saved == ["04", "08", "12"]
@@ -342,8 +333,7 @@ def regenerate(folder: Path, given: Mapping[str, Value]) -> subprocess.Completed
 def test_settings_of_the_data_that_came_or_went_are_refused(label: str, tmp_path: Path) -> None:
     before, after, reason = LEFT[label]
     folder = write_files(tmp_path / "project", render(before))
-    result = start(folder, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1))
     assert_refused(regenerate(folder, after), reason)
 
 
@@ -351,8 +341,7 @@ def test_a_setting_whose_code_went_is_named(tmp_path: Path) -> None:
     """Nothing in the project knows any more whether it may change."""
     balanced = {"features.balanced_sampling.enabled": True}
     folder = write_files(tmp_path / "project", render(balanced))
-    result = start(folder, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1))
     result = regenerate(folder, {})
     assert result.returncode == 0, result.stderr
     said = "data_order is None, and was balanced when the checkpoint was saved"
@@ -364,8 +353,7 @@ def test_settings_without_effect_may_come_and_go(stopped: Path, tmp_path: Path) 
     folder = shutil.copytree(stopped, tmp_path / "copy")
     for given in ({"features.ema.enabled": True}, {}):
         write_files(folder, render(given))
-        result = start(folder, ["train.py", "--resume", "--epochs", "2"], 1)
-        assert result.returncode == 0, result.stderr
+        succeed(start(folder, ["train.py", "--resume", "--epochs", "2"], 1))
 
 
 # A run that is killed as soon as it has deleted a file of an old checkpoint
@@ -394,8 +382,7 @@ def test_a_kill_while_deleting_leaves_nothing(tmp_path: Path) -> None:
     found = sorted(path.name for path in runs.glob("checkpoint_*"))
     assert found == ["checkpoint_00000004.partial", "checkpoint_00000008"]
     script = ["train.py", "--epochs", "2", "--resume"]
-    result = start(project, script, 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, script, 1))
     assert not [path.name for path in runs.iterdir() if "partial" in path.name]
 
 
@@ -489,8 +476,7 @@ def saved_twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with checksums, and two checkpoints of one run."""
     files = render({"features.checksums.enabled": True})
     project = write_files(tmp_path_factory.mktemp("twice") / "project", files)
-    result = start(project, ["train.py", "--epochs", "2", "--limit-batches", "4"], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", "--epochs", "2", "--limit-batches", "4"], 1))
     return project
 
 
@@ -498,8 +484,7 @@ def test_a_flipped_bit_is_noticed(saved_twice: Path, tmp_path: Path, proven: Pro
     """In each file of the newest checkpoint: then the one before is taken, and the log says so."""
     project = shutil.copytree(saved_twice, tmp_path / "copy")
     shutil.copy(DRIVERS / "find_damage.py", project)
-    result = start(project, ["find_damage.py", "runs/latest"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["find_damage.py", "runs/latest"], 1))
     places = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
     assert len({place["file"] for place in places}) == 7
     assert {place["taken"] for place in places} == {"checkpoint_00000004"}
@@ -548,8 +533,7 @@ def test_checksums_can_be_added_to_a_run(stopped: Path, tmp_path: Path) -> None:
     assert "resumed from runs/latest/checkpoint_00000004 at step 4" in result.stdout
     assert list((folder / "runs/latest").glob("checkpoint_00000008/digests.json"))
     write_files(folder, render({}))
-    result = start(folder, ["train.py", "--epochs", "3", "--resume"], 1)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(folder, ["train.py", "--epochs", "3", "--resume"], 1))
     assert "resumed from runs/latest/checkpoint_00000008 at step 8" in result.stdout
 
 
@@ -617,7 +601,6 @@ def test_checkpoints_by_the_clock_of_the_main_process(processes: int, tmp_path: 
     files = render({"training.checkpoint_unit": "minutes"})
     project = write_files(tmp_path / "project", files)
     (project / "minutes.py").write_text(MINUTES)
-    result = start(project, ["minutes.py"], processes)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["minutes.py"], processes))
     saved = sorted(path.name[-2:] for path in (project / "runs/latest").glob("checkpoint_*"))
     assert saved == ["04", "08", "12"]

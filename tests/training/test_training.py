@@ -23,6 +23,7 @@ from support.training import (
     run_python,
     run_tests,
     start,
+    succeed,
 )
 
 pytestmark = pytest.mark.train
@@ -43,8 +44,7 @@ COMBINATIONS: dict[str, Mapping[str, Value]] = {
 )
 def test_trains(label: str, processes: int, tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render(COMBINATIONS[label]))
-    result = start(project, ["train.py", "--epochs", "2"], processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["train.py", "--epochs", "2"], processes))
     assert count_processes(result.stdout) == processes
     losses = re.findall(r"^epoch .*train_loss ([\d.]+)", result.stdout, re.MULTILINE)
     assert len(losses) == 2
@@ -154,8 +154,7 @@ def test_evaluation_is_the_same_on_1_2_and_3_processes(
     found = {}
     for processes in (1, 2, 3):
         script = ["evaluate_sizes.py", f"weights{processes}.pt", *map(str, sizes)]
-        result = start(project, script, processes)
-        assert result.returncode == 0, result.stderr
+        result = succeed(start(project, script, processes))
         facts = json.loads(result.stdout.splitlines()[-1])
         assert facts["processes"] == processes
         found[processes] = facts["found"]
@@ -249,8 +248,7 @@ def test_no_step_looks_for_packages(tmp_path: Path) -> None:
     """Accelerate's optimizer does, at each step, and Python would search the disk every time."""
     project = write_files(tmp_path / "project", render({"features.fast_steps.enabled": True}))
     (project / "searches.py").write_text(SEARCHES)
-    result = start(project, ["searches.py"], 1, real=True)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["searches.py"], 1, real=True))
     seen, between = json.loads(result.stdout.splitlines()[-1])
     assert len(seen) > 20 and seen[1] > 100, "nothing was counted"
     assert between == []

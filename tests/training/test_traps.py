@@ -14,7 +14,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import recipe_answers
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python, start
+from support.training import run_python, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -442,8 +442,7 @@ print(json.dumps([removed, said]))
 
 def test_settings_are_saved_with_the_results_and_in_checkpoints(project: Path) -> None:
     flags = ["--epochs", "1", "--limit-batches", "2", "--seed", "7", "--output-dir", "recorded"]
-    result = start(project, ["train.py", *flags], 1)
-    assert result.returncode == 0, result.stderr
+    succeed(start(project, ["train.py", *flags], 1))
     [checkpoint] = saved(project, "recorded")
     for folder in ("recorded", f"recorded/{checkpoint}"):
         config = json.loads((project / folder / "config.json").read_text())
@@ -735,8 +734,7 @@ def test_processes_ask_each_other_for_signals_only_where_they_log(other_project:
     (other_project / "votes.py").write_text(RUNS + VOTES)
     settings = {"epochs": 1, "limit_batches": 12, "batch_size": 16, "log_every": 4}
     settings |= {"checkpoint_every": 0, "output_dir": "runs/votes"}
-    result = start(other_project, ["votes.py", json.dumps(settings)], 2)
-    assert result.returncode == 0, result.stderr
+    succeed(start(other_project, ["votes.py", json.dumps(settings)], 2))
     status, votes, reductions = json.loads((other_project / "votes.json").read_text())
     assert status == 0
     # after steps 4, 8 and 12, and after the epoch

@@ -20,7 +20,7 @@ from scaffold.render.project import render_project
 from support.combinations import FIRST_TASK, MINIMAL, as_many_as_possible, given_for
 from support.files import write_files
 from support.paths import TEMPLATES
-from support.training import start
+from support.training import start, succeed
 
 
 def installed(name: str) -> Any:
@@ -183,6 +183,5 @@ def test_no_feature_keeps_the_wrapped_model(name: str, tmp_path: Path) -> None:
         given = {"project.name": "example", catalog.features[name].switch_key: True}
     project = write_files(tmp_path, render_project(catalog, resolve(catalog, given)))
     (project / "left.py").write_text(LEFT)
-    result = start(project, ["left.py"], 2)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["left.py"], 2))
     assert re.findall(r"left: (\d+)", result.stdout) == ["0", "0"]  # of 2 processes

@@ -362,17 +362,10 @@ case(
 OURS = sub(CHECKPOINT, r"\A", "# ours\n")
 HALVED = sub(CHECKPOINT, "^(?: {4})+", lambda found: " " * (len(found[0]) // 2), None)
 RENAMED = everywhere(r"\boutput_dir\b(?!\")", "out_dir")
-for name, edit, result in (
-    ("was only laid out", HALVED, nothing),
-    ("has another name", RENAMED, RENAMED),
-):
-    case(f"unused: checkpoint.py, in which code {name}", edit, NO_CHECKPOINTS, result=result)
-    case(
-        f"unused: checkpoint.py, in which code {name}, and a comment",
-        both(edit, OURS),
-        NO_CHECKPOINTS,
-        asks=CHECKPOINT,
-    )
+LAID_OUT, GONE = "unused: checkpoint.py, which was only laid out", "goes with its feature"
+case(f"{LAID_OUT}, {GONE}", HALVED, NO_CHECKPOINTS, result=nothing)
+case(f"{LAID_OUT}, with a comment", both(HALVED, OURS), NO_CHECKPOINTS, asks=CHECKPOINT)
+case(f"unused: checkpoint.py, in which names are others, {GONE}", RENAMED, NO_CHECKPOINTS)
 CUT = "index = torch.randperm(len(images))\nimages = images[index].clone()"
 SHAPE = 'size, *shape = images.shape\nif progress.step == 0:\n    log(f"{shape}")'
 for name, text in {"cut": CUT, "read by their shape": SHAPE}.items():
