@@ -7,27 +7,12 @@ from typing import Any, ClassVar
 from scaffold.check.source import last
 from scaffold.eject.arguments import take
 from scaffold.eject.flow import words
-from scaffold.eject.plan import Evaluation
+from scaffold.eject.plan import ORDERS, Evaluation, snippet, table
 from scaffold.eject.reader import OPTIMIZER, SAVED, Reader
 from scaffold.eject.script import used_names
 
 FRAMEWORK = "pytorch-accelerated"
 TRAINER = r"pytorch_accelerated.*Trainer"
-ORDER = "model loss_func optimizer callbacks run_history"
-TRAIN = """
-    train_dataset num_epochs eval_dataset per_device_batch_size max_num_train_steps
-    gradient_accumulation_steps gradient_clip_value create_scheduler_fn train_dataloader_kwargs
-    eval_dataloader_kwargs reset_run_history collate_fn resume_from
-"""
-STEP = """xb, yb = batch[0], batch[1]
-model_outputs = model(xb)
-loss = loss_func(model_outputs, yb)"""
-LOG = '\nmeters.log(f"{name}_loss", loss, samples)'
-PLACEHOLDERS = {  # of TrainerPlaceholderValues
-    "NUM_EPOCHS": "config.epochs",
-    "NUM_UPDATE_STEPS_PER_EPOCH": "(total_steps // config.epochs)",
-    "PER_DEVICE_BATCH_SIZE": "config.batch_size",
-}
 NAN = ("TerminateOnNaNCallback", "DEFAULT_CALLBACKS", "get_default_callbacks")
 
 
@@ -39,8 +24,8 @@ class Run(Reader):
 
     def read(self) -> None:
         plan = self.plan
-        self.given = self.arguments_of_trainer(ORDER.split())
-        self.training = words(self.start, TRAIN.split())
+        self.given = self.arguments_of_trainer(ORDERS["accelerated"].split())
+        self.training = words(self.start, ORDERS["train"].split())
         for name in ("model", "loss_func", "optimizer", "train_dataset"):
             if (self.given | self.training).get(name) is None:
                 raise self.script.error(self.trainer, f"this Trainer has no {name}.")
@@ -57,7 +42,7 @@ class Run(Reader):
         rows, text = self.needs(loss, without=self.model_name), plan.text(loss)
         bound = "" if text == "loss_func" else f"loss_func = {text}"
         plan.functions.append(self.function(rows, bound))
-        plan.step = STEP
+        plan.step = snippet("step_with_loss_func")
         self.finish()
 
     def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
@@ -74,7 +59,8 @@ class Run(Reader):
             node = words(call, ("dataset",)).get("dataset")
             if node is not None and self.is_trainer(call.func) and "val" in sets:
                 sets["test"] = node
-        plan.sets = {name: Evaluation(step=STEP + LOG) for name in sets if name != "train"}
+        step = snippet("step_with_loss_func") + "\n" + snippet("log_loss")
+        plan.sets = {name: Evaluation(step=step) for name in sets if name != "train"}
         more = ("collate_fn", "train_dataloader_kwargs", "eval_dataloader_kwargs")
         nodes = [*sets.values(), *(given[name] for name in more if name in given)]
         rows = [self.needs(*nodes, without=self.model_name)]
@@ -105,7 +91,8 @@ class Run(Reader):
             return
         many = "gradient_accumulation_steps"
         many = f" * config.{many}" if f"training.{many}" in plan.answers else ""
-        texts = PLACEHOLDERS | {"TRAIN_DATALOADER_LEN": f"(total_steps // config.epochs{many})"}
+        length = f"(total_steps // config.epochs{many})"
+        texts = table("code")["placeholders"] | {"TRAIN_DATALOADER_LEN": length}
         for part in ast.walk(made):
             if text := texts.get(getattr(part, "attr", "")):
                 plan.edits.replace(part, text)

@@ -11,6 +11,7 @@ from scaffold.eject import accelerated, lightning, transformers
 from scaffold.eject.arguments import take_settings
 from scaffold.eject.flow import items_before
 from scaffold.eject.plan import Plan, Todo
+from scaffold.eject.reader import trainings
 from scaffold.eject.script import Script
 from scaffold.eject.write import fill
 from scaffold.errors import AnswerError, ScaffoldError
@@ -49,15 +50,15 @@ def read_plan(path: Path) -> Plan:
         raise ScaffoldError(f"{path}: no Python file (.py) or notebook (.ipynb).")
     script = Script(path.resolve())
     for reader in (lightning, transformers, accelerated):
-        for trainer in script.calls_of(reader.TRAINER)[:1]:
+        if trainers := script.calls_of(reader.TRAINER):
+            calls = trainings(script, trainers, reader.Run.start_word)
+            trainer = next((one for _, one in calls), trainers[0])
             script.define(*(p for p in script.tree.body if p.lineno < trainer.lineno))  # not later
             plan = Plan(script, reader.FRAMEWORK, items_before(script, trainer))
             take_settings(plan)
-            reader.Run(plan, trainer).read()
+            reader.Run(plan, trainer, calls).read()
             return plan
-    raise ScaffoldError(
-        f"{path}: no Trainer of Lightning, Transformers or pytorch-accelerated is made in it."
-    )
+    raise ScaffoldError(f"{path} has no Trainer of Lightning, Transformers or pytorch-accelerated.")
 
 
 def complete(catalog: Catalog, plan: Plan, name: str) -> Answers:

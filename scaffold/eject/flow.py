@@ -4,7 +4,15 @@ import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from scaffold.eject.script import DEFINITIONS, IMPORTS, Script, bound_names, is_text, used_names
+from scaffold.eject.script import (
+    DEFINITIONS,
+    IMPORTS,
+    Script,
+    bound_names,
+    is_main,
+    is_text,
+    used_names,
+)
 
 HARMLESS = {"print", "pprint", "display", "len", "isinstance", "range", "repr", "str", "sorted"}
 
@@ -59,13 +67,10 @@ def items_before(script: Script, node: ast.AST) -> list[Item]:
     home = script.source.home(node)
     if isinstance(home, ast.Module):
         return module_items(home)
-    if not isinstance(home, ast.FunctionDef) or isinstance(
-        script.source.parents[id(home)], ast.ClassDef
-    ):
+    above = script.source.parents[id(home)]
+    if not isinstance(home, ast.FunctionDef) or isinstance(above, ast.ClassDef):
         raise script.error(node, "the Trainer is made in a method: move that into a function.")
-    calls = [c for c in script.source.calls(home.name) if isinstance(c.func, ast.Name)]
-    calls = [call for call in calls if script.source.home(call) is not home]
-    call = calls[0] if len(calls) == 1 else None
+    call = next(iter(calls_to(script, home)), None)
     found = items_before(script, call) if call and home.args.args else []
     ends = [n for n, item in enumerate(found) if any(p is call for p in ast.walk(item.node))]
     del found[min(ends, default=0) :]  # what follows the call is of no interest
@@ -74,11 +79,17 @@ def items_before(script: Script, node: ast.AST) -> list[Item]:
     return found + [item_of(part) for part in body]
 
 
+def calls_to(script: Script, function: ast.AST) -> list[ast.Call]:
+    """The calls of a function of the script, outside of it, in the order of lines."""
+    found, home = script.source.calls(getattr(function, "name", "")), script.source.home
+    found = [c for c in found if isinstance(c.func, ast.Name) and home(c) is not function]
+    return sorted(found, key=lambda call: call.lineno)
+
+
 def module_items(tree: ast.Module) -> list[Item]:
     rows = []
     for part in tree.body:
-        is_main = ast.unparse(part).startswith("if __name__ ==")
-        rows += part.body if isinstance(part, ast.If) and is_main else [part]
+        rows += part.body if isinstance(part, ast.If) and is_main(part) else [part]
     return [item_of(r) for r in rows if not (isinstance(r, (*DEFINITIONS, *IMPORTS)) or is_text(r))]
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from scaffold.check.source import is_constant, last
 from scaffold.eject.arguments import take
 from scaffold.eject.flow import Item, defaults_of, item_of, needed, words
-from scaffold.eject.plan import UNKNOWN, Evaluation, Plan
+from scaffold.eject.plan import ORDERS, UNKNOWN, Evaluation, Plan, table
 from scaffold.eject.reader import OPTIMIZER, SAVED, Reader
 from scaffold.eject.script import IMPORTS, used_names
 from scaffold.eject.steps import EVALUATING, MAIN, Module, owner, parameters
@@ -17,14 +17,10 @@ from scaffold.eject.steps import EVALUATING, MAIN, Module, owner, parameters
 FRAMEWORK = "lightning"
 TRAINER = r"(pytorch_lightning|lightning)\b.*\.(Trainer|LightningCLI)"
 BATCH = ("batch", "batch_idx")
-CALLED = re.compile(  # other methods that Lightning calls
-    r"on_\w+|configure_\w+|optimizer_\w+|lr_scheduler_step|backward|\w+_epoch_end|\w+_step_end"
-    r"|transfer_batch_to_device|setup|prepare_data"
-)
+HOOKS = re.compile(table("code")["hooks"])  # other methods that Lightning calls
 PLAIN = ("object", "torch.nn.Module", "abc.ABC")
 INSIDE = {"trainer", "logger", "log", "log_dict", "current_epoch", "global_step"}
 MODES = r"\.eval\(\)|\.train\(False\)|from_pretrained"  # Lightning leaves what is not training
-FIT = ("model", "train_dataloaders", "val_dataloaders", "datamodule")
 MODULES = r".*DataModule"
 LOADERS = ("train_dataloader", "val_dataloader", "test_dataloader")
 LOADER = {"batch_size": "batch_size", "num_workers": "num_workers"}
@@ -171,8 +167,6 @@ class Parts(Reader):
 class Steps(Parts):
     """What the Trainer was told, and the steps and hooks of a LightningModule."""
 
-    orders: ClassVar = {"EarlyStopping": ("monitor", "min_delta", "patience", "verbose", "mode")}
-
     def _take_arguments(self) -> None:
         plan, given = self.plan, words(self.trainer)
         self.own_methods()
@@ -261,7 +255,7 @@ class Run(Steps):
     no_effect: ClassVar = {"test": "", "validate": "", "save_checkpoint": SAVED, "print": ""}
 
     def read(self) -> None:
-        self.given = words(self.start, FIT)
+        self.given = words(self.start, ORDERS["fit"].split())
         model = self.given.get("model", self.start)
         self.model_name = getattr(model, "id", "")
         if self.given.get("ckpt_path") is not None:
@@ -293,7 +287,7 @@ class Run(Steps):
         used |= set(re.findall(r"\bmodel\.(\w+)\(", plan.loaders))
         for node in self.script.bases(module.node):
             strip(plan, node, "LightningModule", "nn.Module", moved, used)
-        for name in {n for n in names - moved if n in used or not CALLED.fullmatch(n)}:
+        for name in {n for n in names - moved if n in used or not HOOKS.fullmatch(n)}:
             for attribute in module.attributes(module.methods[name]):
                 if attribute.attr == "device":
                     new = f"next({ast.unparse(attribute.value)}.parameters()).device"
@@ -323,7 +317,7 @@ def strip(
         gap = " " * part.col_offset
         if name in moved:
             edits.replace((start, end), f"{gap}pass\n" if is_empty else "")
-        elif CALLED.fullmatch(name) and name not in called:
+        elif HOOKS.fullmatch(name) and name not in called:
             line = plan.script.rows[part.lineno - 1].strip()
             todo = plan.todo(part, "nothing calls this here", line).split("\n")[0]
             edits.insert(start, f"{gap}{todo}\n")

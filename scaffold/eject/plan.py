@@ -32,6 +32,7 @@ def snippet(name: str, **words: object) -> str:
 # names of the written modules, and the import that binds them there
 RESERVED = dict.fromkeys(table("code")["names"].split(), "")
 RESERVED |= dict(imports_of(*ast.parse(table("code")["imports"]).body))
+ORDERS = table("code")["orders"]
 UNKNOWN = object()
 PARSE = ("parse_args", "parse_known_args")
 

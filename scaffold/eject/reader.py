@@ -7,20 +7,34 @@ from typing import Any, ClassVar
 
 from scaffold.check.source import last
 from scaffold.eject.edits import margin
-from scaffold.eject.flow import HARMLESS, Item, module_items, needed, root, words
-from scaffold.eject.plan import UNKNOWN, Plan, table
-from scaffold.eject.script import DEFINITIONS, IMPORTS, bound_names, used_names
+from scaffold.eject.flow import HARMLESS, Item, calls_to, module_items, needed, root, words
+from scaffold.eject.plan import ORDERS, UNKNOWN, Plan, table
+from scaffold.eject.script import DEFINITIONS, IMPORTS, Script, bound_names, is_main, used_names
 
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
 SEEDS = ("seed_everything", "set_seed")
-SHOWN = (
-    r"(Audio|cli_lightning_logo|decode|head|keys|login|next|notebook_login|resize|tokens|word_ids)$"
-)
-SHOWN += r"|(plot|show|draw|display|visuali[sz]e|investigate)(_|$)"
 OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay"}
 MEASURING = ("train", "fit", "evaluate", "validate", "test")
+AGAIN = "it trains a second time: one project has one loop"
 OWN = "an own Trainer's method is not carried over"
 SAVED = "a run saves model.safetensors and checkpoints by itself"
+
+
+Training = tuple[ast.Call, ast.Call]  # of a method that trains, and of its Trainer
+
+
+def trainings(script: Script, trainers: list[ast.Call], word: str) -> list[Training]:
+    """The calls of the method `word` of these Trainers, in the order in which they are written."""
+    rows = []
+    for trainer in trainers:
+        statement = script.statement(trainer)
+        names = bound_names(statement) if isinstance(statement, (ast.Assign, ast.AnnAssign)) else ()
+        for call in script.source.calls(word):
+            func = call.func
+            if isinstance(func, ast.Attribute) and (func.value is trainer or root(func) in names):
+                late = call.lineno < trainer.lineno  # in a function that is called later
+                rows.append((late, call.lineno, -trainer.lineno, call, trainer))
+    return [row[3:] for row in sorted(rows, key=lambda row: row[:3])]
 
 
 class Statements:
@@ -30,40 +44,47 @@ class Statements:
     given: dict[str, ast.expr]  # to the Trainer; for Lightning, to fit
     model_name = ""  # in the script
 
-    def __init__(self, plan: Plan, trainer: ast.Call) -> None:
+    def __init__(self, plan: Plan, trainer: ast.Call, calls: list[Training]) -> None:
         self.plan, self.script, self.trainer = plan, plan.script, trainer
-        statement = self.script.statement(trainer)
-        is_bound = isinstance(statement, (ast.Assign, ast.AnnAssign))
-        self.names = bound_names(statement) if is_bound else frozenset()
-        self.start = self._find_start()
+        self.names = frozenset({root(call.func) for call, one in calls if one is trainer} - {""})
+        self.start = self._find_start(next((call for call, _ in calls), None))
+        self._find_others(dict.fromkeys(call for call, _ in calls[1:] if call is not self.start))
         self.before = self._find_before()
-        calls = {item: getattr(item.node, "value", None) for item in self.before}
-        self.seeds = {item: call for item, call in calls.items() if last(call) in SEEDS}
+        values = {item: getattr(item.node, "value", None) for item in self.before}
+        self.seeds = {item: call for item, call in values.items() if last(call) in SEEDS}
         plan.dropped |= self.seeds.keys()
         self.used: set[Item] = set(plan.dropped)  # what the model or the data needs
         for item in plan.items:  # also what was made with the Trainer, such as a Tuner
             self.names |= item.bound if item.used & self.names else frozenset()
         self.refuse_stars(self.start, trainer)
 
-    def _find_start(self) -> ast.Call:
-        """The call that trains. Raises ScaffoldError unless there is one, and only one."""
-        calls = self.script.source.calls(self.start_word)
-        found = [call for call in calls if self.is_trainer(call.func)]
-        if not found or self.script.is_a(self.trainer.func, r".*CLI"):
+    def _find_start(self, call: ast.Call | None) -> ast.Call:
+        """The first call that trains. Raises ScaffoldError if there is none, or it may not run."""
+        if call is None or self.script.is_a(self.trainer.func, r".*CLI"):
             made, text = last(self.trainer), f"write Trainer(...) and its {self.start_word}(...)."
             raise self.script.error(self.trainer, f"what trains with {made} is not found: {text}")
-        if len(found) > 1:
-            raise self.script.error(found[1], "it trains a second time: one project has one loop.")
-        items, statement = self.plan.items, self.script.statement(found[0])
+        items, statement = self.plan.items, self.script.statement(call)
         places = [number for number, item in enumerate(items) if item.node is statement]
         if not places:
             text = f"{self.start_word} is called in a block (if, for, with, try), or in another "
             text += "function than the Trainer: whether and how often it runs is not known."
-            raise self.script.error(found[0], text)
+            raise self.script.error(call, text)
         self.result, self.after = items[places[0]].bound, items[places[0] + 1 :]
         self.measured = set(self.result)  # names of what the Trainer measured
         del items[places[0] :]
-        return found[0]
+        return call
+
+    def _find_others(self, again: dict[ast.Call, None]) -> None:
+        """A TODO for each other training, unless it is of a statement after this one."""
+        self.again, self.others = again, {root(call.func) for call in again}
+        later = {node for item in self.after for node in ast.walk(item.node)}
+        own = calls_to(self.script, self.script.source.home(self.start))
+        for call in [*(call for call in again if call not in later), *own[1:]]:
+            self.plan.end.append(self.plan.todo(call, AGAIN))
+        for call in own[:1]:
+            above = self.script.source.parents[id(self.script.statement(call))]
+            if not isinstance(above, (ast.Module, ast.FunctionDef)) and not is_main(above):
+                self.plan.comments.append(self.plan.todo(call, "this may not run, or run again"))
 
     def _find_before(self) -> list[Item]:
         """All statements before the training: those of the module, and those of its function."""
@@ -83,13 +104,8 @@ class Statements:
     def needs(self, *nodes: ast.AST, without: str = "") -> str:
         """The statements that expressions need, without those that bind some name."""
         gone = {without, *self.names}
-        items = [
-            item
-            for item in self.plan.items
-            if not (item.bound | item.used) & self.names
-            and item not in self.plan.dropped
-            and without not in item.bound
-        ]
+        items = [item for item in self.plan.items if item not in self.plan.dropped]
+        items = [i for i in items if not (i.bound | i.used) & self.names and without not in i.bound]
         found = needed(items, used_names(*nodes) - gone, gone)
         self.used |= set(found)
         return self.plan.lines(found)
@@ -150,7 +166,6 @@ class Statements:
 class Reader(Statements):
     """Also the statements that neither the model nor the data needs."""
 
-    orders: ClassVar[Mapping[str, tuple[str, ...]]] = {}  # the first parameters of callbacks
     no_effect: ClassVar[Mapping[str, str]] = {}  # methods of a Trainer after training
 
     def read_callbacks(self, node: ast.expr | None) -> None:
@@ -159,7 +174,7 @@ class Reader(Statements):
         for part in getattr(found, "elts", [found]):
             call = self.plan.latest(part.value if isinstance(part, ast.Starred) else part)
             name = last(call) if "." in self.script.named(call) else ""  # of a package
-            given = words(call, self.orders.get(name, ()))
+            given = words(call, ORDERS.get(name, "").split())
             values = {word: self.plan.value(value) for word, value in given.items()}
             if name in table("callbacks"):
                 self.plan.note(f"{name}: {table('callbacks')[name]}")
@@ -228,7 +243,7 @@ class Reader(Statements):
         bound = {name for item in self.before for name in item.bound} - {self.model_name}
         name = getattr(getattr(value, "func", None), "id", "") if words(value, ("0",)) else ""
         is_shown = not isinstance(value, ast.Call) or name in bound
-        return is_shown or bool(re.match(SHOWN, last(value)))
+        return is_shown or bool(re.match(table("code")["shown"], last(value)))
 
     def _shows_metrics(self, value: ast.expr) -> bool:
         """Whether a statement only shows what the Trainer measured."""
@@ -244,11 +259,14 @@ class Reader(Statements):
     def _read_after(self) -> None:
         """What follows the training becomes a function, as far as it needs no Trainer."""
         kept: list[Item] = []
-        self.unknown = {*self.names, *self.result}
+        self.unknown, known = {*self.names, *self.others, *self.result}, self.script.definitions
+        self.unknown |= {n for n, node in known.items() if used_names(node) & self.unknown}
         for item in self.after:
-            if not isinstance(item.node, DEFINITIONS) and (item.used | item.changed) & self.unknown:
+            names = item.used | item.changed | (item.bound & self.others)
+            if not isinstance(item.node, DEFINITIONS) and names & self.unknown:
                 self.unknown |= item.bound
-                self._refuse(item, "this came after training")
+                trains = not self.again.keys().isdisjoint(ast.walk(item.node))
+                self._refuse(item, AGAIN if trains else "this came after training")
             elif not isinstance(item.node, ast.Pass):
                 kept.append(item)
         if all(isinstance(item.node, (*DEFINITIONS, *IMPORTS)) for item in kept):

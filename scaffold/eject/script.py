@@ -47,8 +47,7 @@ class Script:
         source = _read_source(path)
         rows = source.text.rstrip("\n").split("\n")
         for node in source.tree.body:
-            is_main = ast.unparse(node).startswith("if __name__ ==")
-            gone = path != self.path and (is_text(node) or is_main)
+            gone = path != self.path and (is_text(node) or is_main(node))
             renamed = []
             if isinstance(node, IMPORTS):
                 module = self._module(node, path)
@@ -145,8 +144,7 @@ class Script:
 
     def calls_of(self, pattern: str) -> list[ast.Call]:
         """The calls of such a class."""
-        nodes = [node for node in self.source.all(ast.Call) if isinstance(node, ast.Call)]
-        return [node for node in nodes if self.is_a(node.func, pattern)]
+        return [n for n in self.source.calls(*self.source.called) if self.is_a(n.func, pattern)]
 
 
 def _read_source(path: Path) -> Source:
@@ -172,6 +170,11 @@ def imports_of(*nodes: ast.AST) -> Iterator[tuple[str, str]]:
 def is_text(node: ast.stmt) -> bool:
     """Whether a statement is a docstring."""
     return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
+
+
+def is_main(node: ast.AST) -> bool:
+    """Whether a statement is `if __name__ == "__main__":`."""
+    return ast.unparse(node).startswith("if __name__ ==")
 
 
 def bound_names(node: ast.AST | str) -> frozenset[str]:

@@ -8,16 +8,12 @@ from typing import Any, ClassVar
 from scaffold.check.source import last
 from scaffold.eject.arguments import take
 from scaffold.eject.flow import words
-from scaffold.eject.plan import UNKNOWN, Evaluation, snippet
+from scaffold.eject.plan import ORDERS, UNKNOWN, Evaluation, snippet
 from scaffold.eject.reader import SAVED, Reader
 
 FRAMEWORK = "transformers"
 TRAINER = r"transformers\..*(?<=\.)(Seq2Seq)?Trainer"
-ORDER = "model args data_collator train_dataset eval_dataset processing_class model_init"
-KNOWN = f"{ORDER} callbacks compute_metrics optimizers"
 OPTIMIZERS = ("adamw_torch", "adamw_torch_fused", "sgd")
-EARLY = ("early_stopping_patience", "early_stopping_threshold")
-LOG = 'meters.log(f"{name}_loss", loss, samples)'
 
 
 class Arguments(Reader):
@@ -25,7 +21,6 @@ class Arguments(Reader):
 
     start_word = "train"
     model_text = ""  # all that makes the model
-    orders: ClassVar = {"EarlyStoppingCallback": EARLY}
     no_effect: ClassVar = {
         "evaluate": "the model is evaluated after the last epoch, too",
         **dict.fromkeys(("save_model", "save_state"), SAVED),
@@ -87,9 +82,8 @@ class Arguments(Reader):
     def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
         if name != "EarlyStoppingCallback" or not self.plan.sets:
             return False
-        patience, least = (
-            values.get(word, usual) for word, usual in zip(EARLY, (1, 0.0), strict=True)
-        )
+        usual = dict(zip(ORDERS[name].split(), (1, 0.0), strict=True))
+        patience, least = (values.get(word, usual[word]) for word in usual)
         if least:
             self.plan.note("EarlyStoppingCallback: the threshold is above the best that counted")
         return self.watch("early_stopping", *self.best, patience=patience, min_delta=float(least))
@@ -110,11 +104,7 @@ class Arguments(Reader):
             size = "config.batch_size, shuffle=True"
             if name == "val":
                 size = f"batch_size={self.values['per_device_eval_batch_size']}"
-            rows.append(
-                f"{name}_loader = DataLoader(\n    {plan.text(node)}, {size},\n    "
-                f"collate_fn=collate, num_workers=config.num_workers{drop},\n    "
-                "generator=torch.Generator(),  # leaves dropout's RNG alone\n)"
-            )
+            rows.append(snippet("loader", part=name, data=plan.text(node), size=size, drop=drop))
         rows.append(self.returned([f"{name}_loader" for name in sets]))
         plan.loaders = self.with_model(*rows)
 
@@ -157,11 +147,12 @@ class Run(Arguments):
 
     def read(self) -> None:
         plan = self.plan
-        self.given = self.arguments_of_trainer(ORDER.split())
+        self.given = self.arguments_of_trainer(ORDERS["transformers"].split())
         if "tokenizer" in self.given:
             self.given["processing_class"] = self.given.pop("tokenizer")
+        known = {*ORDERS["transformers"].split(), "callbacks", "compute_metrics", "optimizers"}
         for name, node in self.given.items():
-            if name not in KNOWN.split() and plan.value(node) is not None:
+            if name not in known and plan.value(node) is not None:
                 self.refuse(node, "this argument is not carried over", name)
         for name in ("model", "train_dataset"):
             if self.given.get(name) is None:
@@ -217,14 +208,12 @@ class Run(Arguments):
 
     def _evaluation(self, step: str) -> Evaluation:
         plan, metrics = self.plan, self.given.get("compute_metrics")
-        step = f"{step}\n{LOG}"
+        step = f"{step}\n{snippet('log_loss')}"
         if metrics is None or plan.value(metrics) is None:
             return Evaluation(step=step)
         plan.functions.append(self.needs(metrics, without=self.model_name))
-        end, join = (
-            snippet("end", metrics=plan.text(metrics)),
-            self.values["eval_do_concat_batches"],
-        )
+        join = self.values["eval_do_concat_batches"]
+        end = snippet("end", metrics=plan.text(metrics))
         if self.values.get("predict_with_generate") and last(self.trainer) == "Seq2SeqTrainer":
             limits = {"max_length": self.values.get("generation_max_length")}
             limits["num_beams"] = self.values.get("generation_num_beams")

@@ -163,10 +163,8 @@ def write_train(plan: Plan, rendered: str) -> str:
     _replace_functions(plan, places)
     rows = ["samples = find_batch_size(batch)"]
     rows += ["batch_idx = progress.batch"] if "batch_idx" in used_names(plan.step) else []
-    if plan.alone or plan.answers.get("hardware.mixed_precision", "no") != "no":
-        rows.append(f"with accelerator.autocast():\n{margin(plan.step, 4)}")
-    else:
-        rows.append(plan.step)
+    casts = plan.alone or plan.answers.get("hardware.mixed_precision", "no") != "no"
+    rows += [f"with accelerator.autocast():\n{margin(plan.step, 4)}" if casts else plan.step]
     places.swap("loss = compute_loss", "\n".join(rows))
     if plan.schedule == "step":
         places.put("scheduler.step()", above="progress.step [+]= 1")

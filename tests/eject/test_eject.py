@@ -162,12 +162,6 @@ REFUSED = {  # old text, new text, what stands in the line that stops it, what i
         "automatic_opt",
         "manual optimisation is not carried over",
     ),
-    "two trainings": (
-        "if __name__",
-        "    trainer.fit(model)\n\n\nif __name__",
-        "fit(model)",
-        "it trains a second time",
-    ),
     "a function that is another one later": (
         "if __name__",
         "def scale(x):\n    return x\n\n\nTWO = scale(2)\n\n\n"
@@ -239,6 +233,52 @@ def test_what_is_not_read_of_transformers(cli: Cli, tmp_path: Path) -> None:
     assert "new_thing=1" in output and "this argument is not carried over" in output
 
 
+TRAININGS = {  # the lines that train, the epochs of the first that does, what is said of others
+    "again": ("make(1)\ntrainer.train()\ntrainer.train()", 1, ["trainer.train()"]),
+    "another Trainer": (
+        "make(1)\ntrainer.train()\nsecond = Trainer(model, trainer.args)\nsecond.train()",
+        1,
+        ["second = Trainer(model, trainer.args)", "second.train()"],
+    ),
+    "a Trainer that does not train": ("make(1)\nmake(2)\ntrainer.train()", 2, []),
+    "another Trainer that does not": (
+        "make(1)\nother = trainer\nmake(2)\ntrainer.train()",
+        2,
+        ["other = trainer"],
+    ),
+    "a function": ("def run():\n    make(1)\n    trainer.train()\n\n\nrun()", 1, []),
+    "a function twice": (
+        "def run(epochs):\n    make(epochs)\n    trainer.train()\n\n\nrun(1)\nrun(2)",
+        1,
+        ["run(2)"],
+    ),
+    "a function in a block": (
+        "def run(epochs):\n    make(epochs)\n    trainer.train()\n\n\nif data:\n    run(1)",
+        1,
+        ["run(1)"],
+    ),
+    "another function": (
+        "make(1)\ntrainer.train()\n\n\ndef again():\n    trainer.train()\n\n\nagain()",
+        1,
+        ["again()", "trainer.train()"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TRAININGS)
+def test_the_first_training_is_carried_over(cli: Cli, tmp_path: Path, case: str) -> None:
+    code, epochs, said = TRAININGS[case]
+    made = r"trainer = Trainer(model, TrainingArguments('out', num_train_epochs=\1), None, data)"
+    code = re.sub(r"make\((\w+)\)", made, code)
+    head = TRANSFORMERS.partition("args = ")[0]
+    _, output = eject(cli, tmp_path, head + code + "\n", code=bool(said))
+    assert f"training.epochs = {epochs}\n" in output
+    todos = output.partition("TODO(s)")[2]
+    assert [line for line in said if f"    {line}\n" not in todos] == [] and todos.count(
+        "script.py:"
+    ) == len(said)
+
+
 def test_a_folder_that_exists_is_refused(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     _, output = eject(cli, tmp_path, LIGHTNING, code=2)
@@ -276,7 +316,7 @@ def test_the_script_is_not_run(cli: Cli, tmp_path: Path) -> None:
 
 def test_a_script_without_a_trainer_is_refused(cli: Cli, tmp_path: Path) -> None:
     _, output = eject(cli, tmp_path, "print('hello')\n", code=2)
-    assert "no Trainer" in output
+    assert "script.py has no Trainer" in output
 
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TORCHVISION)}
