@@ -31,27 +31,19 @@ def _escape(text: str) -> str:
 
 
 def as_sarif(findings: Sequence[Finding]) -> str:
-    rules = [
-        {"id": rule.code, "name": rule.name, "fullDescription": {"text": rule.page}}
-        for rule in all_rules()
-    ]
-    results = [
-        {
-            "ruleId": found.code,
-            "level": "warning",
-            "message": {"text": found.text},
-            "locations": [{"physicalLocation": _location(found)}],
-        }
-        for found in findings
-    ]
-    run = {"tool": {"driver": {"name": "scaffold check", "rules": rules}}, "results": results}
+    pages = {(rule.code, rule.name): {"text": rule.page} for rule in all_rules()}
+    rules = [{"id": c, "name": n, "fullDescription": page} for (c, n), page in pages.items()]
+    driver, results = {"name": "scaffold check", "rules": rules}, list(map(_result, findings))
+    runs = [{"tool": {"driver": driver}, "results": results}]
     schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": [run]}, indent=1)
+    return json.dumps({"$schema": schema, "version": "2.1.0", "runs": runs}, indent=1)
 
 
-def _location(found: Finding) -> Mapping[str, object]:
-    region = {"startLine": found.line, "startColumn": found.column}
-    return {"artifactLocation": {"uri": found.path.replace("\\", "/")}, "region": region}
+def _result(found: Finding) -> Mapping[str, object]:
+    place: dict[str, object] = {"artifactLocation": {"uri": found.path.replace("\\", "/")}}
+    place["region"] = {"startLine": found.line, "startColumn": found.column}
+    said = {"ruleId": found.code, "level": "warning", "message": {"text": found.text}}
+    return {**said, "locations": [{"physicalLocation": place}]}
 
 
 FORMATS = {"text": as_text, "json": as_json, "sarif": as_sarif, "github": as_github}

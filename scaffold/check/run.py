@@ -29,14 +29,13 @@ class Finding:
 def chosen_rules(select: Sequence[str], ignore: Sequence[str]) -> list[Rule]:
     """The rules whose codes start like one of `select`, and like none of `ignore`."""
     wanted, unwanted = (
-        tuple(code for text in texts for code in re.split(r"[,\s]+", text.upper()) if code)
-        for texts in (select, ignore)
+        tuple(",".join(t).upper().replace(",", " ").split()) for t in (select, ignore)
     )
     for code in (*wanted, *unwanted):
         if not any(rule.code.startswith(code) for rule in all_rules()):
             raise ScaffoldError(f"{code}: no such rule. `scaffold check --rules` lists all")
-    rules = [rule for rule in all_rules() if not wanted or rule.code.startswith(wanted)]
-    return [rule for rule in rules if not unwanted or not rule.code.startswith(unwanted)]
+    rules = [rule for rule in all_rules() if not rule.code.startswith(unwanted)]
+    return [rule for rule in rules if not wanted or rule.code.startswith(wanted)]
 
 
 def find_files(paths: Sequence[Path]) -> Iterator[Path]:

@@ -1,7 +1,6 @@
 """One file to check: its tree, and what its names stand for. Nothing is executed."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,7 +12,6 @@ from scaffold.merge.semantics.types import Object
 from scaffold.merge.source.parse import parse
 
 __all__ = ["FUNCTIONS", "Source", "is_constant", "last", "named", "word"]
-MAGIC = re.compile(r"\A\s*%%(?!time|capture)[\s\S]*|^[ \t]*[%!](?:.*\\\n)+.*", re.M)
 USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # imported elsewhere
 
 
@@ -22,7 +20,7 @@ class Source:
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.is_notebook = path, path.endswith(NOTEBOOK)
-        self.text = notebook_code(_without_magics(text)) if self.is_notebook else text
+        self.text = notebook_code(text) if self.is_notebook else text
         parse(self.text)  # says where an error is
         facts = read_facts(path, self.text)
         assert facts is not None
@@ -116,13 +114,21 @@ class Source:
                 found = self.project.members(kind.of).bindings.get(node.attr, [])
                 yield from (binding for binding, _ in found)
 
-    def values(self, node: ast.expr) -> Iterator[ast.expr]:
+    def values(self, node: ast.expr) -> list[ast.expr]:
         """The expressions that a name can stand for, also as a parameter."""
+        found: list[ast.expr] = []
         for binding in self.bindings(node):
             if isinstance(binding, Parameter):
-                yield from self.given.get((id(binding.function), binding.name), [])
+                found += self.given.get((id(binding.function), binding.name), [])
             elif isinstance(binding, ast.expr):
-                yield binding
+                found.append(binding)
+        return found
+
+    def is_given(self, node: ast.expr) -> bool:
+        """Whether other files give it: as an argument of a function that this one does not call."""
+        found = list(self.bindings(node))
+        own = found == [] or self.values(node)
+        return not own and all(isinstance(one, Parameter) for one in found)
 
     def latest(self, node: ast.expr) -> list[ast.expr]:
         """An expression, or what its name was last bound to above."""
@@ -167,18 +173,6 @@ class Source:
     def is_a(self, node: ast.expr, *ends: str) -> bool:
         """Whether an expression can be something with a name that ends like this."""
         return any(name.endswith(ends) for name in self.origins(node))
-
-
-def _without_magics(text: str) -> str:
-    """A notebook without commands of IPython that have several lines."""
-    try:
-        book = json.loads(text)
-        for cell in book["cells"]:
-            code = "".join(cell["source"])
-            cell["source"] = [MAGIC.sub(lambda found: "#" + "\n" * found[0].count("\n"), code)]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return text  # refused by whoever reads it
-    return json.dumps(book)
 
 
 def _within(node: ast.AST) -> Iterator[ast.AST]:

@@ -94,6 +94,49 @@ for images in loader:
     generator_loss(images).backward()
     generator_optimizer.step()
 """
+MODES = """
+def train(model, loader):
+    for inputs, labels in loader:
+        loss_function(model(inputs), labels).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+def validate(model):
+    model.eval()
+    with torch.no_grad():
+        return model(example)
+
+for epoch in range(3):
+    model.train()
+    train(model, loader)
+    validate(model)
+"""
+WITHIN = MODES.replace("    validate(model)\n", "").replace(
+    "        optimizer.zero_grad()\n",
+    "        optimizer.zero_grad()\n        if step % 100 == 0:\n            validate(model)\n",
+)
+COSINE = """
+from torch.optim.lr_scheduler import CosineAnnealingLR
+scheduler = CosineAnnealingLR(optimizer, T_max=args.epochs)
+for epoch in range(args.epochs):
+    for inputs, labels in loader:
+        loss_function(model(inputs), labels).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        scheduler.step()
+"""
+PARAMETERS = """
+def update(loss, optimizer):
+    loss.backward()
+    optimizer.step()
+"""
+DIVIDED = """
+def update(step, loss):
+    loss.backward()
+    if step % accumulation_steps == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+"""
 FORMS = {  # further forms of a fault: the code, a wrong script, and what mends it
     "cleared in no window": ("TL101", WINDOW.replace("optimizer.zero_grad()\n", "pass\n"), WINDOW),
     "one of two": ("TL101", BOTH.replace("    generator_optimizer.zero_grad()\n", ""), BOTH),
@@ -104,6 +147,27 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
     "gradients in a helper": ("TL204", ENTERED.replace("inference_mode", "autocast"), ENTERED),
     "repeated": ("TL206", WEIGHTED, WEIGHTED.replace("args.batch_size", "len(batch['labels'])")),
     "chosen where it is tested": ("TL207", CHOSEN, CHOSEN.replace("testloader", "val_loader")),
+    "mode of a function": ("TL208", MODES.replace("    model.train()\n", ""), MODES),
+    "mode within an epoch": (
+        "TL208",
+        WITHIN,
+        WITHIN.replace("return model(example)", "model(example)\n    model.train()"),
+    ),
+    "steps counted in epochs": (
+        "TL301",
+        COSINE,
+        COSINE.replace("        scheduler", "    scheduler"),
+    ),
+    "cleared by whoever calls": (
+        "TL101",
+        PARAMETERS + "update(model(batch).loss, optimizer)\n",
+        PARAMETERS,
+    ),
+    "divided by whoever calls": (
+        "TL107",
+        DIVIDED + "update(step, model(batch).loss)\n",
+        DIVIDED,
+    ),
     "skipped from the start": (
         "TL401",
         SKIPPED,

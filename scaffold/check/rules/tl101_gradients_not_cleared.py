@@ -22,7 +22,8 @@ def find(source: Source) -> Found:
             below = [n for n in nodes if n.lineno > step.backwards[0].lineno]
             for call in step.updates or [n for n in below if is_update(source, n)]:
                 owner = [*call.args, getattr(call.func, "value", call)][0]
-                updates.setdefault(ast.unparse(owner), call)
+                if not source.is_given(owner):
+                    updates.setdefault(ast.unparse(owner), call)
         clears = {ast.unparse(getattr(c.func, "value", c)) for c in source.calls("zero_grad")}
         if clears <= updates.keys():
             yield from (call for name, call in updates.items() if name not in clears)

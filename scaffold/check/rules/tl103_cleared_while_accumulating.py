@@ -21,10 +21,8 @@ def find(source: Source) -> Found:
     for step in steps_of(source):
         for clear in step.calls("zero_grad") if step.loops and step.updates else ():
             first = step.backwards[0]
-            if step.condition(clear) is not None:
-                continue
+            waits = step.windows and not any(map(step.accumulates, step.updates))
             if step.accumulates(clear):
-                if step.accumulates(first) and clear.lineno < first.lineno:
-                    yield clear
-            elif step.windows and not any(map(step.accumulates, step.updates)):
+                waits = step.accumulates(first) and clear.lineno < first.lineno
+            if waits and step.condition(clear) is None:
                 yield clear

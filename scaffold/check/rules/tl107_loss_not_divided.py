@@ -16,9 +16,10 @@ RIGHT = WRONG.replace(".loss\n", ".loss / accumulation_steps\n", 1)
 
 def find(source: Source) -> Found:
     given = ("gradient_accumulation_steps", "gradient_accumulation_plugin")
-    if any(word(call, *given) is not None for call in source.calls("Accelerator")):
-        return
-    for step in steps_of(source):
+    divides = any(word(call, *given) is not None for call in source.calls("Accelerator"))
+    for step in steps_of(source) if not divides else ():
+        names = [n for n in ast.walk(step.backwards[0]) if isinstance(n, ast.Name)]
+        elsewhere = any(source.is_given(n) for n in names if n.id in step.losses)
         waits = any(step.condition(call) for call in step.backwards)  # for something else
         by = [part.right for part in step.windows]
         match step.node:
@@ -27,5 +28,7 @@ def find(source: Source) -> Found:
         values = [value for part in by for value in source.values(part)]
         one = values and all(is_constant(value, 1) for value in values)
         scaled = [op for op, _ in step.scales() if isinstance(op, ast.Div | ast.Mult)]
-        if by and not (waits or one or scaled or step.calls("div", "div_", "mul", "mul_")):
+        if by and not (
+            elsewhere or waits or one or scaled or step.calls("div", "div_", "mul", "mul_")
+        ):
             yield from step.backwards[:1]

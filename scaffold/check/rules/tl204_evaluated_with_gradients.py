@@ -14,15 +14,13 @@ RIGHT = WRONG.replace('torch.autocast("cuda")', "torch.no_grad()")
 
 
 def find(source: Source) -> Found:
-    if not steps_of(source) or "set_grad_enabled" in source.called:
-        return
-    for loop in evaluations(source):
+    trains = steps_of(source) and "set_grad_enabled" not in source.called
+    for loop in evaluations(source) if trains else ():
         nodes = around(source, loop)
         blocks = [part for node in nodes for part in source.above(node)]
-        if any(map(_is_off, (*blocks, *nodes, *source.within(loop), *source.entered(loop)))):
-            continue
-        if source.tree in nodes or len(nodes) > 2:  # its callers are known
-            yield loop
+        blocks += [*nodes, *source.within(loop), *source.entered(loop)]
+        known = source.tree in nodes or len(nodes) > 2  # its callers
+        yield from [loop] * (known and not any(map(_is_off, blocks)))
 
 
 def _is_off(node: ast.AST) -> bool:

@@ -1,12 +1,13 @@
-"""The schedule is as long as the run on one process, so on several it ends early or never.
+"""The schedule's length is not the number of its steps, so it ends early, or never.
 
 A prepared scheduler steps once per process and update. It needs a length counted before `prepare`,
-when loaders still have all batches, or one multiplied by the processes.
+when loaders still have all batches, or one multiplied by the processes. A length in epochs is for
+a scheduler that steps once per epoch.
 """
 
-from scaffold.check.loops import Found, Source, ast, is_schedule, last, loader_of
+from scaffold.check.loops import Found, Source, ast, is_schedule, last, loader_of, named, steps_of
 
-MEND = "Count the updates after prepare(), and don't prepare the scheduler."
+MEND = "Count the updates, after prepare(), and don't prepare the scheduler."
 WRONG = """
 accelerator = Accelerator()
 model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
@@ -18,17 +19,25 @@ RIGHT = WRONG.replace("scheduler = accelerator.prepare(scheduler)\n", "")
 
 def find(source: Source) -> Found:
     prepares = source.calls("prepare") if "Accelerator" in source.called else []
-    for made, _ in source.facts.calls if prepares else ():
-        above = source.parents[id(made)]
+    for maker, _ in source.facts.calls if prepares else ():
+        above = source.parents[id(maker)]
         target = above.targets[0] if isinstance(above, ast.Assign) else above
-        if above not in prepares and not (isinstance(above, ast.Assign) and made not in prepares):
-            continue
-        near = [call for call in prepares if source.home(call) is source.home(made)]
+        is_made = above in prepares or (isinstance(above, ast.Assign) and maker not in prepares)
+        near = [call for call in prepares if source.home(call) is source.home(maker)]
         given = {last(value): call.lineno for call in near for value in call.args}
-        lines = [line for name, line in given.items() if name in _counted(source, made)]
+        lines = [line for name, line in given.items() if name in _counted(source, maker)]
         prepared = last(target) in given or above in prepares
-        if is_schedule(source, made) and lines and prepared is (min(lines) < made.lineno):
-            yield from [made] * ("num_processes" not in ast.unparse(made))
+        known = not lines or "num_processes" in ast.unparse(maker) or not is_schedule(source, maker)
+        if is_made and not known and prepared is (min(lines) < maker.lineno):
+            yield maker
+    for step in steps_of(source):
+        batches = loader_of(source, getattr(step.node, "iter", step.node))  # type: ignore[arg-type]
+        for call in step.calls("step") if batches is not None else ():
+            made = source.latest(getattr(call.func, "value", call))[-1]
+            if isinstance(made, ast.Call) and is_schedule(source, made):
+                parts = [*made.args[1:], *(found.value for found in made.keywords)]
+                counts = any(text in ast.unparse(made) for text in ("len(", "per_epoch"))
+                yield from [call] * (not counts and any(named(part, "epochs") for part in parts))
 
 
 def _counted(source: Source, call: ast.Call) -> set[str]:

@@ -18,12 +18,10 @@ def find(source: Source) -> Found:
     seeds, prepares = source.calls("set_seed"), source.calls("prepare")
     seeds += [c for c in source.calls("manual_seed") if source.is_a(c.func, "torch.manual_seed")]
     own = any(name in ast.unparse(c) for c in seeds for name in ("device_specific", "rank"))
-    if own or not has_processes(source):
-        return
     calls = [call for step in steps_of(source) for call in step.calls(*DRAWS)]
     free = [call for call in calls if word(call, "generator") is None]
     draws = any(last(getattr(call.func, "value", None)) == "torch" for call in free)
-    for seed in seeds:
+    for seed in seeds if has_processes(source) and not own else ():
         homes = [source.home(call) for call in prepares if call.lineno < seed.lineno]
         if draws or (last(seed) == "set_seed" and source.home(seed) in homes):
             yield seed

@@ -31,9 +31,7 @@ def _may_be_none(source: Source, value: ast.expr) -> bool:
 
 def _seeded(source: Source, call: ast.Call) -> bool:
     """Whether the same seed is set before, on all paths."""
-    for other in source.calls("set_seed", "manual_seed", "seed_everything", "seed"):
-        maybe = any(isinstance(part, ast.If) for part in source.above(other))
-        own = any(name in ast.unparse(other) for name in ("rank", "device_specific"))
-        if not maybe and not own and other.lineno < call.lineno:
-            return True
-    return False
+    calls = source.calls("set_seed", "manual_seed", "seed_everything", "seed")
+    sure = [c for c in calls if not any(isinstance(part, ast.If) for part in source.above(c))]
+    texts = [ast.unparse(other) for other in sure if other.lineno < call.lineno]
+    return any("rank" not in text and "device_specific" not in text for text in texts)

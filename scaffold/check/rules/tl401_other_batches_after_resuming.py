@@ -16,11 +16,10 @@ RIGHT = WRONG.replace("or()", f"or({ORDER})").replace("for b", "loader.set_epoch
 def find(source: Source) -> Found:
     words = {found.arg for call, _ in source.facts.calls for found in call.keywords}
     known = "set_epoch" in source.called and "use_seedable_sampler" in words
-    if known or "use_stateful_dataloader" in words or "Accelerator" not in source.called:
-        return
+    known |= "use_stateful_dataloader" in words or "Accelerator" not in source.called
     shuffles = [word(call, "shuffle") for call in source.calls("DataLoader")]
     shuffled = any(found and not is_constant(found, False) for found in shuffles)
-    if shuffled or "use_seedable_sampler" in words:
+    if not known and (shuffled or "use_seedable_sampler" in words):
         yield from source.calls("skip_first_batches")
         nodes = (node for step in steps_of(source) for node in source.within(step.node))
         yield from (node for node in nodes if isinstance(node, ast.If) and _skips(node))

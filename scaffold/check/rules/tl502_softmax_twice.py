@@ -19,9 +19,8 @@ LOSSES = {
 def find(source: Source) -> Found:
     for call, _ in source.facts.calls:
         for twice, ends in LOSSES.items() if call.args else ():
-            if source.is_a(call.func, *ends) and any(
-                _applies(source, value, twice) for value in source.latest(call.args[0])
-            ):
+            values = source.latest(call.args[0]) if source.is_a(call.func, *ends) else []
+            if any(_applies(source, value, twice) for value in values):
                 yield call
 
 

@@ -11,6 +11,8 @@ from scaffold.merge.source.training import CONFIG
 
 NOTEBOOK = ".ipynb"
 SCRIPTS = (".sbatch", ".sh")
+# commands of IPython that have several lines
+MAGIC = re.compile(r"\A\s*%%(?!time|capture)[\s\S]*|^[ \t]*[%!](?:.*\\\n)+.*", re.M)
 
 
 def notebook_code(text: str) -> str:
@@ -24,6 +26,9 @@ def notebook_code(text: str) -> str:
         ]
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
+    sources = [
+        (number, MAGIC.sub(lambda m: "#" + "\n" * m[0].count("\n"), s)) for number, s in sources
+    ]
     code = "".join(f"# cell {number}\n{source.rstrip()}\n" for number, source in sources)
     return re.sub(r"(?m)^([ \t]*)[%!?].*$", r"\1pass", code)  # commands of IPython
 
