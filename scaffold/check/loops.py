@@ -7,13 +7,13 @@ from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import TypeAlias
 
-from scaffold.check.source import FUNCTIONS, Source, is_constant, last, named, word
+from scaffold.check.source import FUNCTIONS, Parameter, Source, is_constant, last, named, word
 
 Found: TypeAlias = Iterator[ast.AST]
 LOOPS = (ast.For, ast.While)
 __all__ = ["FUNCTIONS", "LOOPS", "TESTS", "Found", "Source", "Step", "around", "ast", "evaluations"]
-__all__ += ["has_processes", "is_accelerator", "is_constant", "is_optimizer", "is_schedule"]
-__all__ += ["added", "is_update", "last", "loader_of", "named", "steps_of", "word"]
+__all__ += ["has_processes", "is_accelerator", "is_constant", "is_given", "is_optimizer"]
+__all__ += ["added", "is_schedule", "is_update", "last", "loader_of", "named", "steps_of", "word"]
 MODELS = r"\w*(?:model|net|network|(?:en|de)coder|classifier|transformer|(?:gener|discrimin)ator)"
 TESTS = r"eval|evaluate|evaluation|\w*valid|\w*validation|validate|vali|val|tests?|testing"
 
@@ -152,6 +152,13 @@ def _tests(source: Source, node: ast.For) -> bool:
     if any(last(call.func) == "backward" or is_update(source, call) for call in calls):
         return False
     return any(named(call.func, MODELS) for call in calls)
+
+
+def is_given(source: Source, node: ast.expr) -> bool:
+    """Whether other files give it: as an argument of a function that this one does not call."""
+    found = list(source.bindings(node))
+    elsewhere = found != [] and not list(source.values(node))
+    return elsewhere and all(isinstance(one, Parameter) for one in found)
 
 
 def added(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:

@@ -11,7 +11,7 @@ from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Imported, Paramete
 from scaffold.merge.semantics.types import Object
 from scaffold.merge.source.parse import parse
 
-__all__ = ["FUNCTIONS", "Source", "is_constant", "last", "named", "word"]
+__all__ = ["FUNCTIONS", "Parameter", "Source", "is_constant", "last", "named", "word"]
 USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # imported elsewhere
 
 
@@ -114,21 +114,13 @@ class Source:
                 found = self.project.members(kind.of).bindings.get(node.attr, [])
                 yield from (binding for binding, _ in found)
 
-    def values(self, node: ast.expr) -> list[ast.expr]:
+    def values(self, node: ast.expr) -> Iterator[ast.expr]:
         """The expressions that a name can stand for, also as a parameter."""
-        found: list[ast.expr] = []
         for binding in self.bindings(node):
             if isinstance(binding, Parameter):
-                found += self.given.get((id(binding.function), binding.name), [])
+                yield from self.given.get((id(binding.function), binding.name), [])
             elif isinstance(binding, ast.expr):
-                found.append(binding)
-        return found
-
-    def is_given(self, node: ast.expr) -> bool:
-        """Whether other files give it: as an argument of a function that this one does not call."""
-        found = list(self.bindings(node))
-        own = found == [] or self.values(node)
-        return not own and all(isinstance(one, Parameter) for one in found)
+                yield binding
 
     def latest(self, node: ast.expr) -> list[ast.expr]:
         """An expression, or what its name was last bound to above."""

@@ -1,6 +1,6 @@
 """Gradients are never cleared, so each update adds those of all batches before it."""
 
-from scaffold.check.loops import Found, Source, ast, is_update, steps_of
+from scaffold.check.loops import Found, Source, ast, is_given, is_update, steps_of
 
 MEND = "Call optimizer.zero_grad() after each optimizer.step()."
 WRONG = """
@@ -22,7 +22,7 @@ def find(source: Source) -> Found:
             below = [n for n in nodes if n.lineno > step.backwards[0].lineno]
             for call in step.updates or [n for n in below if is_update(source, n)]:
                 owner = [*call.args, getattr(call.func, "value", call)][0]
-                if not source.is_given(owner):
+                if not is_given(source, owner):
                     updates.setdefault(ast.unparse(owner), call)
         clears = {ast.unparse(getattr(c.func, "value", c)) for c in source.calls("zero_grad")}
         if clears <= updates.keys():

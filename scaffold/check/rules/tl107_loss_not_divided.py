@@ -1,6 +1,6 @@
 """Accumulated losses are not divided, so updates grow with the accumulation steps."""
 
-from scaffold.check.loops import Found, Source, ast, is_constant, named, steps_of, word
+from scaffold.check.loops import Found, Source, ast, is_constant, is_given, named, steps_of, word
 
 MEND = "Divide each loss by the number of batches (better: samples) in its window."
 WRONG = """
@@ -19,7 +19,7 @@ def find(source: Source) -> Found:
     divides = any(word(call, *given) is not None for call in source.calls("Accelerator"))
     for step in steps_of(source) if not divides else ():
         names = [n for n in ast.walk(step.backwards[0]) if isinstance(n, ast.Name)]
-        elsewhere = any(source.is_given(n) for n in names if n.id in step.losses)
+        elsewhere = any(is_given(source, n) for n in names if n.id in step.losses)
         waits = any(step.condition(call) for call in step.backwards)  # for something else
         by = [part.right for part in step.windows]
         match step.node:
