@@ -136,6 +136,11 @@ _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, toke
 
 def split(text: str, kind: str) -> list[Statement]:
     """The units of a file. Invalid Python is split into lines."""
+    return list(_split(text, kind))
+
+
+@lru_cache(maxsize=256)
+def _split(text: str, kind: str) -> list[Statement]:
     if kind == PYTHON:
         try:
             return _split_python(text)
