@@ -16,12 +16,10 @@ from scaffold.eject.steps import EVALUATING, MAIN, Module, owner, parameters
 
 FRAMEWORK = "lightning"
 TRAINER = r"(pytorch_lightning|lightning)\b.*\.(Trainer|LightningCLI)"
-BATCH = ("batch", "batch_idx")
 HOOKS = re.compile(table("code")["hooks"])  # other methods that Lightning calls
 PLAIN = ("object", "torch.nn.Module", "abc.ABC")
 INSIDE = {"trainer", "logger", "log", "log_dict", "current_epoch", "global_step"}
 MODES = r"\.eval\(\)|\.train\(False\)|from_pretrained"  # Lightning leaves what is not training
-MODULES = r".*DataModule"
 LOADERS = ("train_dataloader", "val_dataloader", "test_dataloader")
 LOADER = {"batch_size": "batch_size", "num_workers": "num_workers"}
 OPTIMIZING = ("config", "total_steps")  # what build_optimizer and build_scheduler know of main
@@ -98,7 +96,8 @@ class Parts(Reader):
             plan.note("a resumed run is exact if each DataLoader has generator=torch.Generator()")
         node = self.given.get("datamodule", self.given.get("train_dataloaders"))
         made = getattr(plan.latest(node) if node is not None else None, "func", None)
-        if node is not None and ("datamodule" in self.given or self.script.is_a(made, MODULES)):
+        is_module = "datamodule" in self.given or self.script.is_a(made, r".*DataModule")
+        if node is not None and is_module:
             self._loaders_of(node, self.script.own_class(made))
         elif node is not None:
             self._loaders_given(node)
@@ -219,7 +218,7 @@ class Steps(Parts):
         if inner:
             text = f"{name} returns in several places, or imports: write one return, at its end."
             raise self.script.error(inner[0], text)
-        given = BATCH if name.endswith("_step") else ("None",)
+        given = ("batch", "batch_idx") if name.endswith("_step") else ("None",)
         values = {word: ast.unparse(node) for word, node in defaults_of(function).items()}
         values |= zip(parameters(function), given, strict=False)
         if len(values) < len(parameters(function)):

@@ -122,7 +122,8 @@ class Plan:
     def todo(self, node: ast.AST, reason: str, line: str = "") -> str:
         """A comment with the original lines, for the place where they belong."""
         text = line or margin(" " * getattr(node, "col_offset", 0) + self.script.code(node))
-        self.todos.append(Todo(self.script.place(node), text.split("\n")[0], reason))
+        first = next(row for row in text.split("\n") if row and not row.startswith("#"))
+        self.todos.append(Todo(self.script.place(node), first, reason))
         rows = "\n".join(f"#   {row}".rstrip() for row in text.split("\n"))
         return f"{TODO} {reason} ({self.script.place(node)})\n{rows}"
 

@@ -14,7 +14,7 @@ from scaffold.eject.script import DEFINITIONS, IMPORTS, Script, bound_names, is_
 QUIET = ("warnings.", "logging.", "os.", "torch.set_", "torch.backends.")
 SEEDS = ("seed_everything", "set_seed")
 OPTIMIZER = {"lr": "learning_rate", "weight_decay": "weight_decay"}
-MEASURING = ("train", "fit", "evaluate", "validate", "test")
+MEASURED = "evaluate|validate|test|metrics|(callback|logged)_metrics|logger|state.log_history"
 AGAIN = "it trains a second time: one project has one loop"
 OWN = "an own Trainer's method is not carried over"
 SAVED = "a run saves model.safetensors and checkpoints by itself"
@@ -136,9 +136,8 @@ class Statements:
         self.plan.comments.append(self.plan.todo(node, reason, line))
 
     def refuse_stars(self, *calls: ast.expr | None) -> None:
-        for word in (word for call in calls for word in getattr(call, "keywords", ())):
-            if word.arg is None:
-                self.refuse(word.value, "these arguments are not known here", "**")
+        for word in [w for call in calls for w in getattr(call, "keywords", ()) if w.arg is None]:
+            self.refuse(word.value, "these arguments are not known here", "**")
 
     def own_methods(self, *known: str) -> dict[str, ast.FunctionDef]:
         """The methods of an own Trainer. Those that are not known become TODOs."""
@@ -245,12 +244,16 @@ class Reader(Statements):
         is_shown = not isinstance(value, ast.Call) or name in bound
         return is_shown or bool(re.match(table("code")["shown"], last(value)))
 
-    def _shows_metrics(self, value: ast.expr) -> bool:
-        """Whether a statement only shows what the Trainer measured."""
-        calls = [c for c in ast.walk(value) if isinstance(c, ast.Call) and self.is_trainer(c.func)]
-        known = self.measured.union(*(used_names(c) for c in calls if last(c) in MEASURING))
-        shows = not isinstance(value, ast.Call) or last(value) in HARMLESS
-        return shows and used_names(value) & self.unknown <= known
+    def _shows_metrics(self, item: Item) -> bool:
+        """Whether a statement only shows what the Trainer measured, or puts it in another form."""
+        text, known = ast.unparse(item.node), set(self.measured)
+        for name in self.names:
+            known |= {name} - used_names(re.sub(rf"\b{name}\.({MEASURED})\b", "_", text))
+        made = item.bound & self.others if isinstance(item.node, ast.Assign) else ()
+        own = {n for n, node in self.script.definitions.items() if isinstance(node, DEFINITIONS)}
+        simple = isinstance(item.node, (ast.Expr, ast.Assign, ast.Delete)) and not item.used & own
+        changed = item.changed - self.script.imports.keys()
+        return simple and not made and (item.used & self.unknown) | changed <= known
 
     def _leave(self, item: Item, reason: str) -> None:
         rows = self.plan.end if item in self.after else self.plan.comments
@@ -283,12 +286,12 @@ class Reader(Statements):
         func = getattr(value, "func", value)
         name = last(func)
         if name in self.no_effect and self.is_trainer(func):
-            self.measured |= item.bound if name in MEASURING else set()
+            self.measured |= item.bound if re.match(MEASURED, name) else set()
             if reason := self.no_effect[name]:
                 self.plan.note(f"trainer.{name}: {reason}")
-        elif isinstance(item.node, ast.Expr) and self._shows_metrics(item.node.value):
-            self.plan.note(f"`{ast.unparse(item.node)[:60]}`: metrics go to metrics.jsonl")
-        elif isinstance(value, ast.Attribute) and value.attr == "metrics":  # of the training
-            self.plan.note(f"{ast.unparse(item.node)}: metrics go to metrics.jsonl")
+        elif reason != AGAIN and self._shows_metrics(item):
+            self.measured |= item.bound
+            why = "" if isinstance(item.node, ast.Delete) else ": metrics go to metrics.jsonl"
+            self.plan.note(f"`{ast.unparse(item.node)[:60]}` is not needed{why}")
         else:
             self._leave(item, reason)

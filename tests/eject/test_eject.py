@@ -982,6 +982,27 @@ def test_what_a_notebook_shows_is_no_todo(cli: Cli, tmp_path: Path) -> None:
     assert "layers[0].freeze()" in output and "nothing in the project needs this" in output
 
 
+TAIL = """
+    metrics = pandas.read_csv(f"{trainer.logger.log_dir}/metrics.csv")
+    del metrics["step"]
+    metrics.set_index("epoch", inplace=True)
+    display(metrics.dropna(axis=1, how="all").head())
+    print(trainer.callback_metrics["val_loss"])
+    del trainer
+"""
+
+
+@pytest.mark.parametrize("more, code", [("", 0), ("    keep(metrics)\n", 1)], ids=["", "kept"])
+def test_what_shows_metrics_is_no_todo(cli: Cli, tmp_path: Path, more: str, code: int) -> None:
+    """But what a function of the script does with them is not known."""
+    text = change("\n\n\nif __name__", f"{TAIL}{more}\n\nif __name__")
+    text = "import pandas\n" + text.replace("def main", "def keep(x):\n    x.save()\n\n\ndef main")
+    project, output = eject(cli, tmp_path, text, code=code)
+    assert output.count("metrics go to metrics.jsonl") >= 4
+    train = (project / "train.py").read_text()
+    assert "pandas" not in train and train.count("TODO") == code
+
+
 def test_all_arguments_at_once_are_those_of_the_script(cli: Cli, tmp_path: Path) -> None:
     parser = (
         "    parser = ArgumentParser()\n    parser.add_argument('--width', type=int, default=5)\n"

@@ -160,15 +160,9 @@ def record_accelerated(record: Record) -> None:
     patch(trainer, "_run_eval_epoch", lambda old, self, *rest, **given: None)
 
 
-RECORDS = {
-    "lightning": record_lightning,
-    "transformers": record_transformers,
-    "pytorch-accelerated": record_accelerated,
-}
-
-
 def record(script: str, framework: str, updates: str, path: str) -> None:
-    RECORDS[framework](Record(int(updates), path))
+    known = {"lightning": record_lightning, "transformers": record_transformers}
+    known.get(framework, record_accelerated)(Record(int(updates), path))
     sys.argv = [script]
     sys.path.insert(0, str(Path(script).parent))
     runpy.run_path(script, run_name="__main__")
