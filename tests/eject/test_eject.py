@@ -473,7 +473,7 @@ def test_the_result_of_a_training_is_not_used(cli: Cli, tmp_path: Path) -> None:
     train = (project / "train.py").read_text()
     assert "#   print(outputs)" in train and "print(result)" not in train
     for shown in ("result", "trainer.evaluate()"):
-        assert f"`print({shown})`: metrics go to metrics.jsonl" in output
+        assert f"`print({shown})` is not needed: metrics go to metrics.jsonl" in output
     assert " Trainer(" not in train and "TrainingArguments(" not in train
     assert "metrics = result.metrics: metrics go to metrics.jsonl" in output
 
