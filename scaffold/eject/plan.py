@@ -85,6 +85,7 @@ class Plan:
     end: list[str] = field(default_factory=list)  # lines for its end
     todos: list[Todo] = field(default_factory=list)
     notes: dict[str, None] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)  # the script's names of renamed ones
 
     def __post_init__(self) -> None:
         script, self.edits = self.script, Edits(self.script.text)
@@ -102,6 +103,7 @@ class Plan:
     def _rename(self, name: str, new: str) -> None:
         """Give another name to what the script binds to a name of the written modules."""
         script, found = self.script, self.script.imports.get(name)
+        self.renamed[new] = name
         if found:
             script.imports[new] = f"{found.removesuffix(f' as {name}')} as {new}"
         if node := script.definitions.pop(name, None):
@@ -154,7 +156,8 @@ class Plan:
         wanted = set(used_names(*texts))
         while wanted := {name for name in wanted if name in known and name not in found}:
             for name in wanted:
-                rows = [item.node for item in self.constants if name in item.touched]
+                old = self.renamed.get(name, name)
+                rows = [item.node for item in self.constants if old in item.touched]
                 found[name] = [known[name]] if isinstance(known[name], DEFINITIONS) else rows
             codes = [self.block(node) for name in wanted for node in found[name]]
             wanted = set(used_names(*codes))

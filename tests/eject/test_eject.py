@@ -966,6 +966,16 @@ def test_a_method_that_moves_hides_no_function_of_the_project(cli: Cli, tmp_path
     assert "loss = script_evaluate(" in train and "def script_evaluate(" in train
 
 
+def test_a_definition_finds_a_name_that_had_to_change(cli: Cli, tmp_path: Path) -> None:
+    """A global `config` of the script, which its own class reads when it is made."""
+    text = change("class Net(", "config = {'width': 16}\n\n\nclass Net(")
+    text = change("width=16", "", change("width)", "width=config['width'])", text))
+    project, _ = eject(cli, tmp_path, text)
+    model = (project / "model.py").read_text()
+    assert "script_config = {'width': 16}" in model
+    assert model.index("script_config = ") < model.index("width=script_config['width']")
+
+
 def test_what_a_notebook_shows_is_no_todo(cli: Cli, tmp_path: Path) -> None:
     """`tokenizer("Hello")` as a cell. A call that may change the model or the data still is one."""
     shown = 'tokenizer("Hello", 1)\ndata[0].keys()\nnext(iter(data))\n'
