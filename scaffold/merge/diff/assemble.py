@@ -8,6 +8,7 @@ only one side did is done. What both did is done if they agree, or if it can be 
 import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from scaffold.merge.conflicts import frame
 from scaffold.merge.diff.deletions import (
@@ -15,7 +16,7 @@ from scaffold.merge.diff.deletions import (
     stays_deleted,
 )
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
-from scaffold.merge.diff.hunks import find_clashes, merge_pair, work_on_given
+from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
@@ -42,12 +43,20 @@ class Assembly(Triple):
 
     indent: str  # of the owner's file
 
+    @cached_property
+    def _certain(self) -> list[Hunk]:
+        return find_clashes(self)
+
+    def clashes(self, doubtful: Collection[Hunk]) -> list[Hunk]:
+        """The regions that the owner has to decide."""
+        return whole_hunks(self, [*self._certain, *doubtful])
+
     def merge(self, doubtful: Collection[Hunk] = ()) -> list[Piece]:
         """The merged units and the conflicts between them.
 
         `doubtful` are regions that merge as text but would break the code.
         """
-        hunks = find_clashes(self, doubtful)
+        hunks = self.clashes(doubtful)
         pieces: list[Piece] = []
         number = 0
         for start, end in hunks:

@@ -3,6 +3,7 @@
 import ast
 import builtins
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import read_effects
@@ -67,6 +68,7 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     )
 
 
+@lru_cache(maxsize=16_384)
 def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
     purpose = anchor(unit)
     named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")

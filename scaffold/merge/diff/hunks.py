@@ -16,9 +16,9 @@ from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
 
 
-def find_clashes(triple: Triple, doubtful: Collection[Hunk] = ()) -> list[Hunk]:
-    """The regions that the owner has to decide."""
-    hunks = _join([*_find_clashes(triple), *doubtful])
+def whole_hunks(triple: Triple, found: Collection[Hunk]) -> list[Hunk]:
+    """The regions that the owner has to decide, each with all that belongs to it."""
+    hunks = _join(found)
     while True:
         whole = _join([_whole_blocks(triple, hunk) for hunk in hunks])
         if whole == hunks:
@@ -40,7 +40,8 @@ def their_changes(triple: Triple) -> list[Hunk]:
     return _join(found, touching=True)
 
 
-def _find_clashes(triple: Triple) -> list[Hunk]:
+def find_clashes(triple: Triple) -> list[Hunk]:
+    """Where the two sides can't be merged."""
     found: list[Hunk] = []
     for number, unit in enumerate(triple.base):
         ours, theirs = triple.ours.of(number), triple.theirs.of(number)

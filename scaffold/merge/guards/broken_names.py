@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from scaffold.merge.diff.assemble import Clash, choose, choose_ours
-from scaffold.merge.diff.hunks import find_clashes, mentions, their_changes
+from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
 from scaffold.merge.guards.element_forms import find_element_forms
@@ -121,7 +121,7 @@ def _balance(file: OpenFile) -> None:
     last = len(file.assembly.base) + 1
     for _ in range(40):
         grown = False
-        for start, end in find_clashes(file.assembly, file.doubts):
+        for start, end in file.assembly.clashes(file.doubts):
             if not all(_can_be_read(file, (start, end), theirs) for theirs in (False, True)):
                 hunk = max(0, start - 1), min(last, end + 1)
                 grown = grown or hunk not in file.doubts
