@@ -221,6 +221,43 @@ def test_an_import_that_the_owner_no_longer_needs_gets_what_new_lines_need() -> 
     assert clean(base, "print(1)\nprint(2)\n", theirs) == expected
 
 
+def test_a_function_that_was_renamed_and_goes_on_is_followed() -> None:
+    base = "def sample(seed):\n    data = load(seed)\n    check(data)\n    return data\n"
+    base += "\n\ndef one(sample):\n    use(sample)\n"
+    base += "\n\ndef main():\n    for sample in rows:\n        use(sample)\n"
+    inner = "    def on(device):\n        return data.to(device)\n\n    return on"
+    ours = base.replace("    return data", inner).replace("sample", "get_sample", 2)
+    ours = ours.replace("use(sample)", "use(get_sample(1))", 1)
+    text = clean(base, ours, base.replace("load(seed)", "load(seed, 2)"))
+    assert text == ours.replace("load(seed)", "load(seed, 2)")
+
+
+def test_a_decorator_stays_on_its_function_below_a_new_one() -> None:
+    base = "def one(x):\n    assert close(x)\n\n\n@gpu\ndef two():\n    run(2)\n"
+    more = base.replace("@gpu", "@cpu\ndef none():\n    run(0)\n\n\n@gpu")
+    slow = base.replace("@gpu", "@slow\n@gpu").replace("assert close(x)", "assert_close(x, 1)")
+    for ours, theirs in ((more, slow), (slow, more)):
+        text = clean(base, ours, theirs)
+        assert "@cpu\ndef none():\n    run(0)\n\n\n@slow\n@gpu\ndef two():" in text
+
+
+def test_the_text_below_a_field_that_the_owner_has_elsewhere_stays_away() -> None:
+    base = "class Args:\n    fp16: int = 1\n    'FP16.'\n    zero: int = 0\n    'ZeRO.'\n"
+    field = "    bf16: int = 2\n    'BF16.'\n"
+    ours = base.replace("    zero", f"{field}    zero")
+    theirs = base + "    kind: str = ''\n    'Kind.'\n" + field.replace("BF16", "Bfloat16")
+    text = clean(base, ours, theirs)
+    assert text == ours + "    kind: str = ''\n    'Kind.'\n"
+
+
+def test_one_block_indented_in_another_way_is_no_style() -> None:
+    base = "try:\n  import a\nexcept ImportError:\n  a = None\n"
+    base += "".join(f"\n\ndef f{n}():\n    print(a)\n" for n in range(3))
+    theirs = base.replace("def f2():\n", "def f2():\n    print(2)\n")
+    text = clean(base, base.replace("f0", "f"), theirs)
+    assert "def f2():\n    print(2)\n    print(a)\n" in text
+
+
 def test_lines_that_were_put_into_a_function_are_followed() -> None:
     ours = """
         def step(loss, optimizer):
@@ -407,6 +444,35 @@ def test_elements_of_a_list_in_another_form_are_asked_about() -> None:
     base = "TASKS = [\n    one,\n    two,\n]\n"
     ours = "TASKS = [\n    (one, 1),\n    (two, 1),\n]\n"
     assert merge(base, ours, base.replace("two,", "two,\n    three,")).conflicts
+
+
+def test_a_new_return_of_another_form_is_asked_about() -> None:
+    base = "def backend():\n    if has_gpu():\n        return 'gpu', 1\n    return 'cpu', 2\n"
+    ours = base.replace("    if has", "    if has_xla():\n        return 'xla', 3\n    if has")
+    theirs = base.replace("'gpu', 1", "'gpu', 1, use").replace("'cpu', 2", "'cpu', 2, 0")
+    assert "the elements of backend() have another form" in asked(base, ours, theirs)
+    assert asked(base, theirs, ours)
+
+
+def test_a_statement_that_becomes_what_stands_beside_it_is_asked_about() -> None:
+    base = "def value(self):\n    return self.end - abs(self.progress)\n"
+    new = "return self.start + self.progress"
+    old = "return self.end - abs(self.progress)"
+    ours = base.replace(old, f"if self.saw:\n        {new}\n    else:\n        {old}")
+    theirs = base.replace(old, new)
+    assert asked(base, ours, theirs) and asked(base, theirs, ours)
+
+
+def test_a_name_that_stands_beside_the_other_value_is_asked_about() -> None:
+    base = """
+        def step(self, action):
+            reward = self.reward(action)
+            done = self.count >= self.length
+            return self.state, reward, done, {}
+        """
+    ours = base.replace("done =", "done = False\n            truncated =")
+    ours = ours.replace("reward, done", "reward, done, truncated")
+    assert merge(base, ours, ours.replace("done", "terminated")).conflicts
 
 
 def test_a_block_around_half_of_what_belongs_together_is_asked_about() -> None:

@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
-from scaffold.merge.diff.deletions import (
-    is_written_by_hand,
-    stays_deleted,
-)
+from scaffold.merge.diff.deletions import without_known
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
 from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
 from scaffold.merge.diff.mapping import Side, align
@@ -94,7 +91,9 @@ class Assembly(Triple):
         if ours.depth == theirs.depth and in_same_block(self, number):
             depth = ours.depth
         # blank lines separate two units: a new one above has its own distance
+        places = self.theirs.inserts[number]
         own = bool(self.ours.inserts[number]) or ours.blanks != unit.blanks
+        own = own and not (places and self.theirs.units[places[-1]].is_decorator)
         blanks = ours.blanks if own else theirs.blanks
         if unit.same == theirs.same:
             # reformatted by neither the owner nor the merge: as generated
@@ -107,17 +106,14 @@ class Assembly(Triple):
 
     def _gap(self, gap: int) -> list[Piece]:
         ours = [self._move(self.ours, self.theirs, place, gap) for place in self.ours.inserts[gap]]
-        places = self.theirs.inserts[gap]
-        theirs = [self._move(self.theirs, self.ours, place, gap) for place in places]
+        theirs = [
+            self._move(self.theirs, self.ours, place, gap) for place in self.theirs.inserts[gap]
+        ]
         if theirs and contains(ours, theirs):
             return [*ours]
         if ours and contains(theirs, ours):
             return [*theirs]
-        theirs = [
-            unit
-            for place, unit in zip(places, theirs, strict=True)
-            if not is_written_by_hand(self, place, gap) and not stays_deleted(self, place)
-        ]
+        theirs = [*without_known(self, gap, theirs)]
         if not ours or not theirs:
             return [*ours, *theirs]
         clips = all(limits_gradients(unit.text) for unit in ours)
@@ -125,6 +121,8 @@ class Assembly(Triple):
             return [*theirs, *ours]  # gradients are complete when all parts are done
         if theirs[0].depth == ours[0].depth and work_on_given(self, gap, ours, theirs):
             return [*ours, *theirs]
+        if ours[-1].is_decorator != theirs[-1].is_decorator:
+            return [*theirs, *ours] if ours[-1].is_decorator else [*ours, *theirs]
         # what continues the block above comes first, what opens one for the next unit comes last
         if self.stands_for_next(gap, ours) or self.goes_with_next(self.ours, gap):
             return [*theirs, *ours]

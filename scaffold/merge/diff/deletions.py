@@ -1,9 +1,21 @@
 """What the owner deleted, or wrote by hand, and an update brings in another place."""
 
+from collections.abc import Iterator, Sequence
+
 from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.statement import PYTHON, Statement
+
+
+def without_known(triple: Triple, gap: int, theirs: Sequence[Statement]) -> Iterator[Statement]:
+    """The other side's new units of a gap without those that the owner has, or had, elsewhere."""
+    drop = False
+    for place, unit in zip(triple.theirs.inserts[gap], theirs, strict=True):
+        if anchor(unit)[1:] != ("text",):  # a text says what the field above it is
+            drop = _is_written_by_hand(triple, place, gap) or stays_deleted(triple, place)
+        if not drop:
+            yield unit
 
 
 def stays_deleted(triple: Triple, place: int) -> bool:
@@ -38,7 +50,7 @@ def stays_deleted(triple: Triple, place: int) -> bool:
     return bool(beside) and all(row.is_comment for row in replaced)
 
 
-def is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
+def _is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     """Whether the owner wrote a new statement of the other side into the same block by hand.
 
     It is another one if what it reads changes between the two places.

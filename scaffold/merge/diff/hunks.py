@@ -102,9 +102,26 @@ def merge_pair(
 ) -> Statement | None:
     if ours.same == theirs.same:
         return ours
-    if triple.kind not in (PYTHON, TOML):
+    if triple.kind not in (PYTHON, TOML) or _binds_what_stands_beside(triple, base, ours, theirs):
         return None
     return merge_unit(base, ours, theirs, triple.merge_lines)
+
+
+def _binds_what_stands_beside(
+    triple: Triple, base: Statement, ours: Statement, theirs: Statement
+) -> bool:
+    """Whether one side has another name here, and the other side binds that in a new line."""
+    if triple.kind != PYTHON:
+        return False
+    old = effects_of(base).binds
+    return any(
+        not brought.isdisjoint(effects_of(side.units[place]).binds)
+        for unit, side in ((ours, triple.theirs), (theirs, triple.ours))
+        if (brought := effects_of(unit).binds - old)
+        for gap in side.inserts
+        for place in gap
+        if side.units[place].scope == unit.scope
+    )
 
 
 def _both_fit(triple: Triple, gap: int) -> bool:
@@ -121,8 +138,11 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
             ours.pop()  # theirs stand in front of the block, or around it: its head decides nothing
+    if ours and ours[-1].is_decorator != theirs[-1].is_decorator:  # they stand below the others
+        ours, theirs = ([row for row in rows if not row.is_decorator] for rows in (ours, theirs))
     return (
         not ours
+        or not theirs
         or can_commute(ours, theirs, triple.modules())
         or work_on_given(triple, gap, ours, theirs)
     )

@@ -66,8 +66,21 @@ def align(base: Sequence[Statement], units: Sequence[Statement]) -> Side:
         if position in number_of:
             gap = number_of[position] + 1
         else:
-            inserts[gap].append(position)
+            replaces = gap < len(base) and base[gap].is_decorator
+            there = gap if replaces else _decorated(units, position, number_of, gap)
+            inserts[there].append(position)
     return Side(units, match, inserts, number_of)
+
+
+def _decorated(
+    units: Sequence[Statement], position: int, number_of: Mapping[int, int], gap: int
+) -> int:
+    """The gap of a new unit: of a decorator, that in front of what it stands on."""
+    while position not in number_of:
+        if position >= len(units) or not units[position].is_decorator:
+            return gap
+        position += 1
+    return number_of[position]
 
 
 def _match_equal(

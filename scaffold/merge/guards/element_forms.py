@@ -1,7 +1,8 @@
-"""Finds new lines that use a list whose elements the other side gives another form.
+"""Finds new lines that use a list, or a result, which the other side gives another form.
 
 `buffer.append(row)` becomes `buffer.append((row, mask))` on one side, and the other side reads
-`buffer` in a new loop. Each is right by itself.
+`buffer` in a new loop. Or one side returns three values where there were two, and the other side
+has a new `return` of two. Each is right by itself.
 """
 
 import ast
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.statement import PYTHON, Statement, is_constant
 
 _ADDS = ("append", "add", "appendleft", "put")
 
@@ -19,30 +20,39 @@ def find_element_forms(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     if triple.kind != PYTHON:
         return
     for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
-        names = set(_changed_lists(triple, one))
+        forms = set(_changed_forms(triple, one))
+        names = {name for name, _ in forms}
         for gap, places in enumerate(other.inserts if names else ()):
             for place in places:
                 unit = other.units[place]
-                found = names & _elements_used(unit)
+                added = _added(unit)
+                found = names & _elements_used(unit) or ({added[0]} if added in forms else set())
                 if found:
                     yield (gap, gap), f"the elements of {min(found)} have another form now"
                     break
 
 
-def _changed_lists(triple: Triple, side: Side) -> Iterator[str]:
-    """The lists to which a side adds elements of another form."""
+def _changed_forms(triple: Triple, side: Side) -> Iterator[tuple[str, int]]:
+    """The lists to which a side adds elements of another form, with the form that they had."""
     for number, unit in enumerate(triple.base):
         there = side.of(number)
         if there is None or there.key == unit.key:
             continue
         before, after = _added(unit), _added(there)
         if before and after and before[0] == after[0] and before[1] != after[1]:
-            yield before[0]
+            yield before
 
 
 def _added(unit: Statement) -> tuple[str, int] | None:
-    """The list that gets an element, and how many parts that is written with; 0: it is one."""
+    """The list that gets an element, and how many parts that is written with; 0: it is one.
+
+    What a function returns is one of its elements.
+    """
     match unit.node:
+        case ast.Return(ast.Tuple(elts)):
+            return f"{unit.scope}()", len(elts)
+        case ast.Return(ast.expr() as value) if not is_constant(value):
+            return f"{unit.scope}()", 0
         case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), [value])) if attr in _ADDS:
             return name, len(value.elts) if isinstance(value, ast.Tuple) else 0
     return None

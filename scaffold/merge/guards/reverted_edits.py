@@ -4,6 +4,7 @@ An update may move a statement that the owner deleted, or moved elsewhere, or wr
 in its place. Merged as text, both would be done, and the statement would be back, or run twice.
 """
 
+import ast
 from collections.abc import Iterator
 
 from scaffold.merge.diff.deletions import is_in, is_same, stays_deleted
@@ -40,6 +41,29 @@ def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
                 is_new and any(is_same(unit, row) for row in own)
             ):
                 yield (gap, gap), ""
+    yield from _written_twice(triple, known)
+
+
+def _written_twice(triple: Triple, known: set[tuple[str, str]]) -> Iterator[tuple[Hunk, str]]:
+    """The statements that one side changes into what the other one wrote beside them."""
+    for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
+        new = {
+            (unit.scope, unit.key)
+            for gap in one.inserts
+            for unit in map(one.units.__getitem__, gap)
+        }
+        for number, unit in enumerate(triple.base):
+            kept, changed = one.of(number), other.of(number)
+            if not kept or not changed or kept.key != unit.key or not _computes(changed):
+                continue
+            if (changed.scope, changed.key) in new - known:
+                yield (number, number + 1), ""
+
+
+def _computes(unit: Statement) -> bool:
+    """Whether a statement calls or computes something."""
+    nodes = ast.walk(unit.node) if unit.node else ()
+    return any(isinstance(node, ast.Call | ast.BinOp) for node in nodes)
 
 
 def _is_telling(unit: Statement) -> bool:

@@ -49,6 +49,10 @@ class Statement:
         return self.key.startswith("#")
 
     @property
+    def is_decorator(self) -> bool:
+        return self.is_code and self.key.startswith("@")
+
+    @property
     def node(self) -> ast.stmt | None:
         """The syntax tree of a statement of Python."""
         found = None if self.is_comment or not self.is_code else parse_unit(self.text.strip())

@@ -49,9 +49,10 @@ def take_ending(text: str) -> tuple[str, Ending]:
 
 
 def find_indent(text: str) -> str:
-    """The indentation of one block."""
-    found = re.search(r":[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*([ \t]+)\S", text)
-    indent = found[1] if found else "    "
+    """The indentation of one block: that of most blocks."""
+    block = r"^[^\s#].*:[ \t]*(?:#.*)?\n(?:[ \t]*(?:#.*)?\n)*([ \t]+)\S"
+    found = Counter(re.findall(block, text, re.MULTILINE)).most_common(1)
+    indent = found[0][0] if found else "    "
     return "\t" if "\t" in indent else indent if len(indent) <= 8 else "    "
 
 
