@@ -131,13 +131,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("repository", nargs="+", type=Path, help="folders of git repositories")
     parser.add_argument("--most", type=int, default=10_000, help="merge commits of each")
+    parser.add_argument("--files", type=int, default=10_000, help="about so many files of each")
     parser.add_argument("--show", type=Path, help="write the four texts and the result below it")
     given = parser.parse_args()
     for folder in given.repository:
         counts: Counter[str] = Counter()
+        seen: set[tuple[str, ...]] = set()
         for merge in Repository(folder).merges(given.most):
-            if not git_conflicts(merge):
+            texts = (merge.base, *sorted((merge.ours, merge.theirs)))
+            if texts in seen or not git_conflicts(merge):
                 continue
+            if len(seen) >= given.files:
+                break
+            seen.add(texts)  # branches are merged into one another again and again
             result = judge(merge)
             counts[result.kind] += 1
             counts["with new faults"] += bool(result.new_faults)

@@ -113,11 +113,14 @@ def _binds_what_stands_beside(
     """Whether one side has another name here, and the other side binds that in a new line."""
     if triple.kind != PYTHON:
         return False
-    old = effects_of(base).binds
+    old, own, new = (effects_of(unit).binds for unit in (base, ours, theirs))
     return any(
         not brought.isdisjoint(effects_of(side.units[place]).binds)
-        for unit, side in ((ours, triple.theirs), (theirs, triple.ours))
-        if (brought := effects_of(unit).binds - old)
+        for unit, side, brought in (
+            (ours, triple.theirs, own - old - new),
+            (theirs, triple.ours, new - old - own),
+        )
+        if brought
         for gap in side.inserts
         for place in gap
         if side.units[place].scope == unit.scope
