@@ -208,4 +208,6 @@ def _is_same(one: Statement, two: Statement) -> bool:
 
 
 def _end_of(out: Sequence[tuple[int, Statement]], scope: str) -> int:
-    return max(n for n, (_, unit) in enumerate(out) if unit.scope.startswith(scope)) + 1
+    """Where a class ends. At the top if it is not there: nobody can read a method there."""
+    inside = (n for n, (_, unit) in enumerate(out) if unit.scope.startswith(scope))
+    return max(inside, default=-1) + 1
