@@ -156,13 +156,15 @@ def work_on_given(
 ) -> bool:
     """Whether new lines of both sides share only what the line above them binds: a batch, say.
 
-    The owner's come first then: they were written for what is given there.
+    The owner's come first then: they were written for what is given there. Lines that bind
+    nothing, such as `break`, may stand between.
     """
-    above = triple.base[gap - 1] if 0 < gap <= len(triple.base) else None
-    there = triple.theirs.of(gap - 1) if above else None
-    if triple.kind != PYTHON or above is None or there is None or there.key != above.key:
+    rows = range(gap - 1, -1, -1) if triple.kind == PYTHON else ()
+    number = next((row for row in rows if effects_of(triple.base[row]).binds), None)
+    there = None if number is None else triple.theirs.of(number)
+    if number is None or there is None or there.key != triple.base[number].key:
         return False
-    given = effects_of(above).binds
+    given = effects_of(there).binds
     modules = triple.modules()
     return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
 

@@ -127,7 +127,9 @@ def _is_split(
         return "" if change == _change_of(triple, below) else QUESTION
     if _belongs_inside(triple, statement, inner, own):
         beside = above if inner == around_above and above is not None else below
-        if change == _change_of(triple, beside):
+        # in front of `with accelerator.accumulate()`, each part comes by, too
+        is_before = inner == around_below and accumulates(theirs.units[inner[-1]].text)
+        if is_before or change == _change_of(triple, beside):
             for place in statement:
                 own |= effects_of(ours.units[place]).binds
             return ""

@@ -16,6 +16,7 @@ from corpus.edit import (
 from corpus.edit import replace as put
 from support.merges.case import case
 from support.merges.words import (
+    ACCUMULATED,
     BACKWARD,
     BF16,
     CLEARED,
@@ -141,19 +142,17 @@ case(
 )
 case("indentation: own loss, in a window", OWN_LOSS, WINDOW)
 case("indentation: own loss, out of a window", OWN_LOSS, NO_WINDOW, start=WINDOW)
+NOISE = """
+    if config.seed:
+        images = images + 0.01 * torch.randn_like(images)
+        # never below black
+        images = images.clamp(min=0)
+"""
 case(
     "indentation: lines between those of the forward pass",
-    before(
-        TRAIN,
-        LOSS,
-        """
-        if config.seed:
-            images = images + 0.01 * torch.randn_like(images)
-            # never below black
-            images = images.clamp(min=0)
-        """,
-    ),
+    before(TRAIN, LOSS, NOISE),
     WINDOW,
+    also=[before(TRAIN, ACCUMULATED, NOISE)],
 )
 case(
     "indentation: trailing comment, in a window",
@@ -283,7 +282,6 @@ for name, text in {
     case(f"depth: {name} first in a step", before(TRAIN, LOSS, text), WINDOW, asks=TRAIN)
 for name, edit in {
     "line at the end of a step": FREED,
-    "noise in front of the forward pass": before(TRAIN, LOSS, "images = images + 0.1"),
     "print behind the forward pass": after(TRAIN, LOSS, "print(loss.item())"),
     "penalty": after(TRAIN, LOSS, "loss = loss + 0.1 * sum(p.norm() for p in model.parameters())"),
     "clamp behind the step": after(
@@ -298,6 +296,12 @@ for name, edit in {
     "print behind the step": after(TRAIN, CLEARED, "print(loss.item())"),
 }.items():
     case(f"depth: {name}", edit, WINDOW)
+case(
+    "depth: noise in front of the forward pass",
+    before(TRAIN, LOSS, "images = images + 0.1"),
+    WINDOW,
+    also=[before(TRAIN, ACCUMULATED, "images = images + 0.1")],
+)
 case(
     "depth: out of the window, a line at the end of each part",
     after(TRAIN, BACKWARD, "torch.cuda.synchronize()"),
@@ -332,4 +336,5 @@ case(
     "parts: images that need a gradient",
     before(TRAIN, LOSS, "images.requires_grad_()"),
     WINDOW,
+    also=[before(TRAIN, ACCUMULATED, "images.requires_grad_()")],
 )

@@ -33,6 +33,7 @@ NO_DECAY = on("no_decay")
 NUMBERS = {"training.learning_rate": 0.01, "training.weight_decay": 0.1}
 FOUR = {"hardware.num_processes": 4, "hardware.distributed_type": "MULTI_GPU"}
 
+ACCUMULATED = r"with accelerator\.accumulate\("  # around each part of a step
 LOSS, COUNTED, BACKWARD = r"loss = compute_loss\(", r"train_loss\.add\(", r"accelerator\.backward\("
 CLIPPED, STEP, CLEARED = (
     r"if config\.max_grad_norm: grad_norm",
