@@ -1,6 +1,6 @@
 """Each rule of the merge by itself, on a few lines: `scaffold/merge/README.md` says where they are.
 
-Tests of the real templates are in the other `test_merge_*` files.
+Cases on the real templates are in `test_cases.py`.
 """
 
 from collections.abc import Mapping
@@ -115,6 +115,40 @@ def test_an_import_beside_one_that_the_owner_took_out_comes() -> None:
     ours = base.replace("from files import read\n", "")
     theirs = base.replace("read\n", "read\nfrom net import send\n") + "send(2)\n"
     assert "log\nfrom net import send\n\n" in clean(base, ours, theirs)
+
+
+def test_both_sides_import_from_one_module() -> None:
+    base = "import os\n\nX = os.name\n"
+    ours = base.replace("os\n", "os\nfrom parts import Part\n", 1) + "Y = Part()\n"
+    theirs = base.replace("os\n", "os\nfrom parts import Other, Part\n", 1)
+    theirs = theirs.replace("X = os.name", "X = Part(os.name, Other)")
+    text = clean(base, ours, theirs)
+    assert "from parts import Other, Part\n" in text and text.count("import") == 2
+
+
+ATTRIBUTES = "def build(self, given):\n    self.size = given.size\n    return self\n"
+
+
+def _with_line(line: str) -> str:
+    return ATTRIBUTES.replace("    return", f"    {line}\n    return")
+
+
+def test_attributes_of_one_object_may_be_set_in_any_order() -> None:
+    text = clean(ATTRIBUTES, _with_line("self.width = 3"), _with_line("self.depth = given.depth"))
+    assert "self.width = 3" in text and "self.depth = given.depth" in text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.depth = self.width",
+        "self.width = given.width",
+        "self.reset()",
+        "self.all = vars(self)",
+    ],
+)
+def test_an_attribute_that_both_sides_use_has_an_order(line: str) -> None:
+    assert asked(ATTRIBUTES, _with_line("self.width = 3"), _with_line(line))
 
 
 def test_renamed_keys_are_followed() -> None:

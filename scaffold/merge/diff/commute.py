@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -20,10 +21,15 @@ def can_commute(
 
     `modules` are imported names, whose methods change nothing that is named here.
     """
-    trees = [_parse(units) for units in (one, two)]
-    if trees[0] is None or trees[1] is None:
+    tree, other = _parse(one), _parse(two)
+    if tree is None or other is None:
         return False
-    first, second = (read_effects(tree, modules).without(given) for tree in trees if tree)
+    first, second = (
+        read_effects(part, modules, attributes=False).without(given) for part in (tree, other)
+    )
+    known = given, first.changes | second.changes
+    if _sets_attributes(tree, other, *known) or _sets_attributes(other, tree, *known):
+        return False
     for x, y in ((first, second), (second, first)):
         if x.binds & (y.binds | y.reads):
             return False
@@ -36,6 +42,24 @@ def can_commute(
         if x.leaves and (y.leaves or y.binds or y.changes or y.parts):
             return False
     return True
+
+
+def _sets_attributes(
+    one: ast.Module, two: ast.Module, given: Collection[str], changed: Collection[str]
+) -> bool:
+    """Whether one part sets an attribute that the other one reads or sets, or may do.
+
+    An object that is read as a whole, or changed by a method, may show all its attributes.
+    """
+    nodes = [node for node in ast.walk(two) if isinstance(node, ast.Attribute)]
+    bases, known = {node.value for node in nodes}, {ast.unparse(node) for node in nodes}
+    whole = {n.id for n in ast.walk(two) if isinstance(n, ast.Name) and n not in bases}
+    for node in ast.walk(one):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            root = re.split(r"\W", ast.unparse(node))[0]
+            if root not in given and (ast.unparse(node) in known or root in {*whole, *changed}):
+                return True
+    return False
 
 
 def _parse(units: Sequence[Statement]) -> ast.Module | None:

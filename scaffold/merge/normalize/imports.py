@@ -17,7 +17,7 @@ def follow_imports(
     base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
 ) -> tuple[list[Statement], list[Statement]]:
     """The pristine and the new file with the owner's way to import."""
-    base = _with_stars(base, ours, theirs)
+    base = _with_stars(_with_shared(base, ours, theirs), ours, theirs)
     own = list(_imported(ours))
     old = [row for row, _ in _imported(base) if row.name and row.is_plain]
     kept = {(row.module, row.name): row for row, _ in own if row.name}
@@ -37,6 +37,34 @@ def follow_imports(
     if not renamed and not follow:
         return list(base), list(theirs)
     return _put_on(base, follow, renamed), _put_on(theirs, follow, renamed)
+
+
+def _with_shared(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> Sequence[Statement]:
+    """The pristine file with the names that both sides newly import from one module."""
+    out, known = list(base), set(map(_module, base))
+    own = {_module(unit): imports_of(unit) for unit in ours}
+    for number, unit in enumerate(theirs):
+        if (module := _module(unit)) and module not in known:
+            names = sorted(
+                imports_of(unit) & own.get(module, frozenset()), key=lambda row: row.name
+            )
+            if names and names[0].name != "*":
+                parts = [ast.alias(row.name, None if row.is_plain else row.called) for row in names]
+                text = ast.unparse(ast.ImportFrom(module[1], parts, module[0]))
+                above = {row.key for row in theirs[:number]}
+                place = max(
+                    (n for n, row in enumerate(out, start=1) if row.key in above), default=0
+                )
+                out.insert(place, replace(unit, lines=(text,), key=fingerprint(text), comment=""))
+    return out
+
+
+def _module(unit: Statement) -> tuple[int, str | None] | None:
+    """The module from which a statement at the top imports names."""
+    node = _import(unit)
+    return (node.level, node.module) if isinstance(node, ast.ImportFrom) else None
 
 
 def _with_stars(

@@ -48,8 +48,13 @@ def _effects_of(text: str) -> Effects:
     return effects
 
 
-def read_effects(tree: ast.AST, modules: Collection[str] = ()) -> Effects:
-    """The effects of a tree, without those of the bodies of definitions in it."""
+def read_effects(
+    tree: ast.AST, modules: Collection[str] = (), *, attributes: bool = True
+) -> Effects:
+    """The effects of a tree, without those of the bodies of definitions in it.
+
+    `attributes`: whether setting one changes the object.
+    """
     found = Effects()
     inner = _inner_nodes(tree)
     for node in _walk(tree):
@@ -62,7 +67,7 @@ def read_effects(tree: ast.AST, modules: Collection[str] = ()) -> Effects:
         elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
                 found.parts.add(ast.unparse(node))
-            elif root := _root(node):
+            elif (root := _root(node)) and (attributes or isinstance(node, ast.Subscript)):
                 found.changes.add(root)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             root = _root(node.func)
