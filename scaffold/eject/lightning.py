@@ -34,8 +34,7 @@ class Parts(Reader):
         plan, function = self.plan, self.module.methods["configure_optimizers"]
         returns = [n for n in self.script.source.within(function) if isinstance(n, ast.Return)]
         if returns != [function.body[-1]]:
-            text = "configure_optimizers returns in several places: which is meant is not known."
-            raise self.script.error(function, text)
+            raise self.script.error(function, "it returns in several places: write one return.")
         self.items = [item_of(node) for node in function.body[:-1]]
         optimizer, schedule = self._optimizer_and_schedule(returns[0])
         self.settle(plan.latest(optimizer, self.items), OPTIMIZER)
@@ -92,7 +91,7 @@ class Parts(Reader):
     def read_data(self) -> None:
         plan = self.plan
         plan.answers.setdefault("training.batch_size", 32)
-        if "generator=" not in self.script.text:
+        if any("generator" not in words(c) for c in self.script.source.calls("DataLoader")):
             plan.note("a resumed run is exact if each DataLoader has generator=torch.Generator()")
         node = self.given.get("datamodule", self.given.get("train_dataloaders"))
         made = getattr(plan.latest(node) if node is not None else None, "func", None)
@@ -183,7 +182,8 @@ class Steps(Parts):
     def take_callback(self, name: str, values: Mapping[str, Any]) -> bool:
         monitor, mode = values.get("monitor"), values.get("mode", "min")
         if name == "ModelCheckpoint":
-            self.plan.note("ModelCheckpoint: a checkpoint is saved after each epoch")
+            best = "; the best weights are those saved and tested" if monitor else ""
+            self.plan.note(f"ModelCheckpoint: a checkpoint is saved after each epoch{best}")
             return not monitor or self.watch("best_model", monitor, mode)
         known = {"monitor", "mode", "patience", "min_delta", "verbose", "strict"}
         if name == "EarlyStopping" and monitor and values.keys() <= known:

@@ -138,6 +138,13 @@ def test_attributes_of_one_object_may_be_set_in_any_order() -> None:
     assert "self.width = 3" in text and "self.depth = given.depth" in text
 
 
+def test_two_new_classes_have_a_self_each() -> None:
+    base = "import os\n\nX = os.name\n"
+    new = "\n\nclass {}:\n    def __init__(self):\n        self.x = 1\n"
+    text = clean(base, base + new.format("A"), base + new.format("B"))
+    assert "class A:" in text and "class B:" in text
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
-from scaffold.merge.semantics.effects import read_effects
+from scaffold.merge.semantics.effects import outer_nodes, read_effects
 from scaffold.merge.source.statement import Statement
 
 
@@ -51,10 +51,10 @@ def _sets_attributes(
 
     An object that is read as a whole, or changed by a method, may show all its attributes.
     """
-    nodes = [node for node in ast.walk(two) if isinstance(node, ast.Attribute)]
+    nodes = [node for node in outer_nodes(two) if isinstance(node, ast.Attribute)]
     bases, known = {node.value for node in nodes}, {ast.unparse(node) for node in nodes}
-    whole = {n.id for n in ast.walk(two) if isinstance(n, ast.Name) and n not in bases}
-    for node in ast.walk(one):
+    whole = {n.id for n in outer_nodes(two) if isinstance(n, ast.Name) and n not in bases}
+    for node in outer_nodes(one):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             root = re.split(r"\W", ast.unparse(node))[0]
             if root not in given and (ast.unparse(node) in known or root in {*whole, *changed}):

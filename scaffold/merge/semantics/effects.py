@@ -57,7 +57,7 @@ def read_effects(
     """
     found = Effects()
     inner = _inner_nodes(tree)
-    for node in _walk(tree):
+    for node in outer_nodes(tree):
         if isinstance(node, ast.Return | ast.Raise):
             found.leaves = True
         elif isinstance(node, ast.Break | ast.Continue):
@@ -119,13 +119,13 @@ def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def _walk(tree: ast.AST) -> Iterator[ast.AST]:
+def outer_nodes(tree: ast.AST) -> Iterator[ast.AST]:
     """All nodes except those in the bodies of definitions, which have their own names."""
     body = tree.body if isinstance(tree, _BODIES) else []
     for node in ast.iter_child_nodes(tree):
         if node not in body:
             yield node
-            yield from _walk(node)
+            yield from outer_nodes(node)
 
 
 def _root(node: ast.AST) -> str:
