@@ -31,8 +31,10 @@ def _escape(text: str) -> str:
 
 
 def as_sarif(findings: Sequence[Finding]) -> str:
-    pages = {(rule.code, rule.name): {"text": rule.page} for rule in all_rules()}
-    rules = [{"id": c, "name": n, "fullDescription": page} for (c, n), page in pages.items()]
+    rules = [
+        {"id": rule.code, "name": rule.name, "fullDescription": {"text": rule.page}}
+        for rule in all_rules()
+    ]
     driver, results = {"name": "scaffold check", "rules": rules}, list(map(_result, findings))
     runs = [{"tool": {"driver": driver}, "results": results}]
     schema = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -28,13 +28,11 @@ class Finding:
 
 def chosen_rules(select: Sequence[str], ignore: Sequence[str]) -> list[Rule]:
     """The rules whose codes start like one of `select`, and like none of `ignore`."""
-    wanted, unwanted = (
-        tuple(",".join(t).upper().replace(",", " ").split()) for t in (select, ignore)
-    )
-    for code in (*wanted, *unwanted):
+    wanted, ignored = (tuple(re.findall(r"[^,\s]+", ",".join(t).upper())) for t in (select, ignore))
+    for code in (*wanted, *ignored):
         if not any(rule.code.startswith(code) for rule in all_rules()):
             raise ScaffoldError(f"{code}: no such rule. `scaffold check --rules` lists all")
-    rules = [rule for rule in all_rules() if not rule.code.startswith(unwanted)]
+    rules = [rule for rule in all_rules() if not rule.code.startswith(ignored)]
     return [rule for rule in rules if not wanted or rule.code.startswith(wanted)]
 
 

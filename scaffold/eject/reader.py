@@ -19,7 +19,6 @@ AGAIN = "it trains a second time: one project has one loop"
 OWN = "an own Trainer's method is not carried over"
 SAVED = "a run saves model.safetensors and checkpoints by itself"
 
-
 Training = tuple[ast.Call, ast.Call]  # of a method that trains, and of its Trainer
 
 

@@ -28,7 +28,6 @@ def find(source: Source) -> Found:
         values = [value for part in by for value in source.values(part)]
         one = values and all(is_constant(value, 1) for value in values)
         scaled = [op for op, _ in step.scales() if isinstance(op, ast.Div | ast.Mult)]
-        if by and not (
-            elsewhere or waits or one or scaled or step.calls("div", "div_", "mul", "mul_")
-        ):
+        divided = step.calls("div", "div_", "mul", "mul_")
+        if by and not (elsewhere or waits or one or scaled or divided):
             yield from step.backwards[:1]

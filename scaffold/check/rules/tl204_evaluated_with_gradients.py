@@ -20,7 +20,8 @@ def find(source: Source) -> Found:
         blocks = [part for node in nodes for part in source.above(node)]
         blocks += [*nodes, *source.within(loop), *source.entered(loop)]
         known = source.tree in nodes or len(nodes) > 2  # its callers
-        yield from [loop] * (known and not any(map(_is_off, blocks)))
+        if known and not any(map(_is_off, blocks)):
+            yield loop
 
 
 def _is_off(node: ast.AST) -> bool:

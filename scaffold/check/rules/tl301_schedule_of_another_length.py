@@ -31,13 +31,14 @@ def find(source: Source) -> Found:
         if is_made and not known and prepared is (min(lines) < maker.lineno):
             yield maker
     for step in steps_of(source):
-        batches = loader_of(source, getattr(step.node, "iter", step.node))  # type: ignore[arg-type]
-        for call in step.calls("step") if batches is not None else ():
+        batches = isinstance(step.node, ast.For) and loader_of(source, step.node.iter)
+        for call in step.calls("step") if batches else ():
             made = source.latest(getattr(call.func, "value", call))[-1]
             if isinstance(made, ast.Call) and is_schedule(source, made):
                 parts = [*made.args[1:], *(found.value for found in made.keywords)]
                 counts = any(text in ast.unparse(made) for text in ("len(", "per_epoch"))
-                yield from [call] * (not counts and any(named(part, "epochs") for part in parts))
+                if not counts and any(named(part, "epochs") for part in parts):
+                    yield call
 
 
 def _counted(source: Source, call: ast.Call) -> set[str]:

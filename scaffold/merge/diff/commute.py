@@ -2,12 +2,11 @@
 
 import ast
 import builtins
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
-from scaffold.merge.semantics.effects import outer_nodes, read_effects
+from scaffold.merge.semantics.effects import outer_nodes, read_effects, root_of
 from scaffold.merge.source.statement import Statement
 
 
@@ -27,8 +26,8 @@ def can_commute(
     first, second = (
         read_effects(part, modules, attributes=False).without(given) for part in (tree, other)
     )
-    known = given, first.changes | second.changes
-    if _sets_attributes(tree, other, *known) or _sets_attributes(other, tree, *known):
+    changed = first.changes | second.changes
+    if any(_sets_attributes(x, y, given, changed) for x, y in ((tree, other), (other, tree))):
         return False
     for x, y in ((first, second), (second, first)):
         if x.binds & (y.binds | y.reads):
@@ -56,7 +55,7 @@ def _sets_attributes(
     whole = {n.id for n in outer_nodes(two) if isinstance(n, ast.Name) and n not in bases}
     for node in outer_nodes(one):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            root = re.split(r"\W", ast.unparse(node))[0]
+            root = root_of(node)
             if root not in given and (ast.unparse(node) in known or root in {*whole, *changed}):
                 return True
     return False

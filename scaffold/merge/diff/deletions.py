@@ -24,7 +24,7 @@ def stays_deleted(triple: Triple, place: int) -> bool:
     There is nothing of the owner's in its place, and it is not all that its new block does.
     """
     units = triple.theirs.units
-    unit, own = units[place], [triple.ours.units[row] for gap in triple.ours.inserts for row in gap]
+    unit, own = units[place], triple.ours.added
     if triple.kind != PYTHON or anchor(unit)[:1] != ("Expr",):
         return False
     if sum(is_same(unit, row) for row in units) > 1 or any(

@@ -114,17 +114,14 @@ def _binds_what_stands_beside(
     if triple.kind != PYTHON:
         return False
     old, own, new = (effects_of(unit).binds for unit in (base, ours, theirs))
-    return any(
-        not brought.isdisjoint(effects_of(side.units[place]).binds)
-        for unit, side, brought in (
-            (ours, triple.theirs, own - old - new),
-            (theirs, triple.ours, new - old - own),
-        )
-        if brought
-        for gap in side.inserts
-        for place in gap
-        if side.units[place].scope == unit.scope
-    )
+    for unit, side, brought in (
+        (ours, triple.theirs, own - old - new),
+        (theirs, triple.ours, new - old - own),
+    ):
+        beside = [row for row in side.added if row.scope == unit.scope] if brought else []
+        if any(brought & effects_of(row).binds for row in beside):
+            return True
+    return False
 
 
 def _both_fit(triple: Triple, gap: int) -> bool:
@@ -201,7 +198,7 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
 def _same_purpose(triple: Triple) -> list[Hunk]:
     """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
     known = triple.base
-    own = [triple.ours.units[place] for gap in triple.ours.inserts for place in gap]
+    own = triple.ours.added
     set_by_hand = {anchor(unit) for unit in own if len(anchor(unit)) == 3 and triple.kind != PYTHON}
     changed = [
         (number, number + 1)

@@ -34,6 +34,11 @@ class Side:
             min((self.units[row].depth for row in places), default=0) for places in self.inserts
         ]
 
+    @cached_property
+    def added(self) -> list[Statement]:
+        """The new units of all gaps."""
+        return [self.units[place] for places in self.inserts for place in places]
+
     def of(self, number: int) -> Statement | None:
         """What became of a unit of the base."""
         found = self.match[number]

@@ -26,7 +26,7 @@ def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         and not unit.is_comment
     ]
     known = {(unit.scope, unit.key) for unit in triple.base}
-    own = [triple.ours.units[place] for gap in triple.ours.inserts for place in gap]
+    own = triple.ours.added
     for gap, places in enumerate(triple.theirs.inserts):
         for place in places:
             unit = triple.theirs.units[place]
@@ -47,11 +47,7 @@ def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
 def _written_twice(triple: Triple, known: set[tuple[str, str]]) -> Iterator[tuple[Hunk, str]]:
     """The statements that one side changes into what the other one wrote beside them."""
     for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
-        new = {
-            (unit.scope, unit.key)
-            for gap in one.inserts
-            for unit in map(one.units.__getitem__, gap)
-        }
+        new = {(unit.scope, unit.key) for unit in one.added}
         for number, unit in enumerate(triple.base):
             kept, changed = one.of(number), other.of(number)
             if not kept or not changed or kept.key != unit.key or not _computes(changed):

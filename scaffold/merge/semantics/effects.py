@@ -43,7 +43,7 @@ def _effects_of(text: str) -> Effects:
     if found is None:
         return Effects()
     effects = read_effects(ast.Module([found[1]], []))
-    if isinstance(found[1], ast.AugAssign) and (root := _root(found[1].target)):
+    if isinstance(found[1], ast.AugAssign) and (root := root_of(found[1].target)):
         effects.reads.add(root)
     return effects
 
@@ -67,10 +67,10 @@ def read_effects(
         elif isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
                 found.parts.add(ast.unparse(node))
-            elif (root := _root(node)) and (attributes or isinstance(node, ast.Subscript)):
+            elif (root := root_of(node)) and (attributes or isinstance(node, ast.Subscript)):
                 found.changes.add(root)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            root = _root(node.func)
+            root = root_of(node.func)
             if root and root not in modules and node.func.attr not in _HARMLESS:
                 found.changes.add(root)
         else:
@@ -128,7 +128,8 @@ def outer_nodes(tree: ast.AST) -> Iterator[ast.AST]:
             yield from outer_nodes(node)
 
 
-def _root(node: ast.AST) -> str:
+def root_of(node: ast.AST) -> str:
+    """The name that an expression begins with: `model` of `model.layers[0].weight`."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
