@@ -48,7 +48,7 @@ def plan_update(
         for key, value in answers.items()
         if key in options and pristine.answers.get(key) != value
     }
-    found = _read(folder, {pristine.place(name) for name in (*pristine.files, *theirs)})
+    found = read_code(folder, {pristine.place(name) for name in (*pristine.files, *theirs)})
     renamed = tell_renames(folder, pristine)
     encodings = {path: encoding_of(path, text) for path, text in found.items()}
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}
@@ -99,7 +99,7 @@ def plan_update(
     return Plan(answers, changed, tuple(changes), tuple(merged.conflicts), notes, warnings)
 
 
-def _read(folder: Path, places: Iterable[str]) -> dict[str, str]:
+def read_code(folder: Path, places: Iterable[str]) -> dict[str, str]:
     """The files at these places, and other code of the owner, which may need what they hold."""
     found = {place: text for place in places if (text := read_text(folder, place)) is not None}
     found |= read_texts(folder, (), {".ipynb", ".py", ".sbatch", ".sh"})

@@ -6,12 +6,16 @@ from pathlib import Path
 
 import typer
 
-from scaffold.commands.screen import tell_conflicts, tell_notes
+from scaffold.commands.plan import read_code
+from scaffold.commands.screen import tell_conflicts, tell_notes, tell_warnings
 from scaffold.errors import ScaffoldError
+from scaffold.merge.checks.project import checked_in, find_new_wrongs
 from scaffold.merge.conflicts import take_side
 from scaffold.project.changes import Change
+from scaffold.project.encoding import decode, encoding_of
 from scaffold.project.folder import find_project, read_project
-from scaffold.project.journal import apply_changes, locked
+from scaffold.project.journal import apply_changes, locked, texts_before_update
+from scaffold.project.pristine import Pristine
 from scaffold.project.read import read_text
 from scaffold.project.state import open_conflicts
 
@@ -19,7 +23,7 @@ from scaffold.project.state import open_conflicts
 def resolve_conflicts(folder: Path, names: Sequence[str], *, ours: bool, theirs: bool) -> None:
     """Keep the owner's lines or the new ones in all open conflicts, or in those of some files.
 
-    Exits with 1 if conflicts are left. Raises ScaffoldError.
+    Exits with 1 if conflicts are left, or if code is wrong now. Raises ScaffoldError.
     """
     if ours == theirs:
         raise ScaffoldError(
@@ -47,6 +51,7 @@ def resolve_conflicts(folder: Path, names: Sequence[str], *, ours: bool, theirs:
         command = shlex.join(["scaffold", "resolve", side, *(change.path for change in changes)])
         tell_notes(apply_changes(folder, changes, command=command))
         left = open_conflicts(folder, pristine)
+        wrong = [] if left else _new_wrongs(folder, pristine)
     if not changes:
         typer.echo("There are no open conflicts.")
         return
@@ -57,7 +62,22 @@ def resolve_conflicts(folder: Path, names: Sequence[str], *, ours: bool, theirs:
     typer.echo("`scaffold undo` brings the conflicts back.")
     if left:
         typer.echo("\n".join(["", *tell_conflicts(left)]))
+    if wrong:
+        typer.echo("\n".join(["", *tell_warnings(wrong)]))
+    if left or wrong:
         raise typer.Exit(1)
+
+
+def _new_wrongs(folder: Path, pristine: Pristine) -> list[str]:
+    """What is wrong in the code now, and was not before the update."""
+    rendered = {pristine.place(name): text for name, text in pristine.files.items()}
+    now = read_code(folder, rendered)
+    before, now = (
+        {path: decode(text, encoding_of(path, text)) for path, text in files.items()}
+        for files in (now | texts_before_update(folder), now)
+    )
+    sides = map(checked_in, (before, now, rendered))
+    return list(map(str, find_new_wrongs(*sides)))
 
 
 def _find(folder: Path, name: str, known: Sequence[str]) -> str:

@@ -124,6 +124,19 @@ def last_commands(folder: Path) -> list[str]:
     return found
 
 
+def texts_before_update(folder: Path) -> dict[str, str]:
+    """The files that the last update changed, as they were before. Taking sides is a part of it."""
+    root = _root(folder)
+    earlier = json.loads((root / UNDO).read_text(encoding="utf-8")) if _load(root, UNDO) else None
+    found: dict[str, str] = {}
+    with suppress(KeyError, TypeError):  # damaged, in what nothing else has read yet
+        while earlier is not None:
+            found |= {file["path"]: file["before"] or "" for file in earlier["files"]}
+            is_part = earlier["command"].startswith("scaffold resolve ")
+            earlier = earlier["previous"] if is_part else None
+    return found
+
+
 def undo_last(folder: Path, keep_copy: bool) -> list[str]:
     """Revert what the last update changed; call it inside `locked`.
 

@@ -368,10 +368,11 @@ def test_a_conflict_in_a_file_that_is_no_longer_generated_is_open(
 def test_resolve_takes_a_side_and_can_be_undone(cli: Cli, conflicts: Path, side: str) -> None:
     before = read_files(conflicts)
     result = cli("resolve", conflicts, side)
-    assert (result.code, result.err) == (0, "")
-    assert "config.py: 2 conflict(s) resolved" in result.out
-    script = (conflicts / "config.py").read_text()
     ours = side == "--ours"
+    assert (result.code, result.err) == (int(ours), "")
+    assert "config.py: 2 conflict(s) resolved" in result.out
+    assert ("from weights, which does not define it" in result.out) == ours
+    script = (conflicts / "config.py").read_text()
     assert ("epochs: int = 50" in script and "batch_size: int = 48" in script) == ours
     assert ("epochs: int = 10" in script and "batch_size: int = 64" in script) == (not ours)
     for marker in ("<<<<<<<", "|||||||", "=======", ">>>>>>>", "epochs: int = 20"):
@@ -397,10 +398,27 @@ def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.Mo
     assert "<<<<<<<" not in (conflicts / "config.py").read_text()
     assert (conflicts / "callbacks.py").read_bytes() == callbacks
     monkeypatch.chdir(conflicts.parent)
-    assert cli("resolve", conflicts, f"{conflicts.name}/callbacks.py", "--ours").code == 0
+    result = cli("resolve", conflicts, f"{conflicts.name}/callbacks.py", "--ours")
+    assert result.code == 1 and "from weights, which does not define it" in result.out
     assert (conflicts / "callbacks.py").read_text().startswith('"""Our objects that the loop')
     for undone in ("resolve --ours callbacks.py", "resolve --theirs config.py", "update --set"):
         assert f"Undid `scaffold {undone}" in cli("undo", conflicts).out
+
+
+@pytest.mark.parametrize(
+    ("side", "wrong"),
+    [("--ours", "has no argument label_smoothing"), ("--theirs", "gets label_smoothing twice")],
+)
+def test_resolve_tells_what_is_wrong_then(cli: Cli, project: Path, side: str, wrong: str) -> None:
+    """The owner has an own argument for what an update brings."""
+    train = project / "train.py"
+    edit(train, "labels: Tensor) -> Tensor:", "labels: Tensor, own: float = 0.0) -> Tensor:")
+    edit(train, 'reduction="none")', 'reduction="none", label_smoothing=own)')
+    edit(train, "compute_loss(model(images), labels)", "compute_loss(model(images), labels, 0.2)")
+    assert cli("add", "label_smoothing", project).code == 1
+    result = cli("resolve", project, side)
+    assert result.code == 1 and "1 warning(s) to look at:" in result.out
+    assert "compute_loss(" in result.out and wrong in result.out
 
 
 @pytest.mark.parametrize(

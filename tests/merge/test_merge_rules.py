@@ -534,6 +534,123 @@ def test_the_same_statement_at_another_time_is_another_one() -> None:
     assert (merged.files["train.py"] or "").count("optimizer.zero_grad()") == 2 or merged.conflicts
 
 
+PHASES = "def main(m):\n    m.first()\n    m.second()\n    m.third()\n    m.fourth()\n"
+
+
+@pytest.mark.parametrize("number", ["first", "second", "third", "fourth"])
+def test_a_statement_that_the_owner_only_moved_goes_where_it_is_now(number: str) -> None:
+    line = f"    m.{number}()\n"
+    rest = PHASES.replace(line, "")
+    for ours in (rest + line, rest.replace("(m):\n", f"(m):\n{line}"), PHASES):
+        assert clean(PHASES, ours, rest) == rest
+
+
+def test_a_field_that_the_owner_moved_into_a_base_class_goes_from_there() -> None:
+    moved, kept = (
+        "    clip: float = 1.0\n    warmup: int = 3\n",
+        "    seed: int = 0\n    tags: str\n",
+    )
+    base = f"class Config:\n    epochs: int = 1\n{moved}{kept}"
+    ours = f"class Optim:\n{moved}\n\nclass Config(Optim):\n    epochs: int = 1\n{kept}"
+    clip, decay = "    clip: float = 1.0\n", "    decay: float = 0.9\n"
+    assert clean(base, ours, base.replace(clip, "")) == ours.replace(clip, "")
+    new = base.replace("    warmup", f"{decay}    warmup")
+    assert clean(base, ours, new) == ours.replace("    seed", f"{decay}    seed")
+    base, ours = (text.replace("    warmup: int = 3\n", "") for text in (base, ours))
+    assert "clip goes, which you moved" in asked(base, ours, base.replace(clip, ""))
+
+
+COPIED = """
+def main(loader, model, optimizer):
+    for batch in loader:
+        if batch.is_hard:
+            loss = model(batch) * 2
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        else:
+            loss = model(batch)
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        (
+            "        optimizer.step()",
+            "        clip(model)\n        optimizer.step()",
+            "loss.backward",
+        ),
+        ("        loss.backward()", "        (loss / 4).backward()", "loss.backward"),
+        ("        optimizer.zero_grad()\n", "", "optimizer.zero_grad"),
+    ],
+)
+def test_a_change_of_what_the_owner_copied_is_asked_about(old: str, new: str, name: str) -> None:
+    assert f"you also have {name} elsewhere" in asked(STEP, COPIED, STEP.replace(old, new))
+
+
+def test_a_new_line_behind_what_it_is_for_is_asked_about() -> None:
+    base = "def main(model, m):\n    m.save(model)\n    found = test(model)\n    m.log(found)\n"
+    ours = "def main(model, m):\n    found = test(model)\n    m.save(model)\n    m.log(found)\n"
+    theirs = base.replace("    m.save", "    best_model.load(model)\n    m.save")
+    assert "it would come after found, which you moved" in asked(base, ours, theirs)
+    quiet = base.replace("    m.save", "    m.flush()\n    m.save")
+    assert "    m.flush()\n    m.save(model)" in clean(base, ours, quiet)
+
+
+def test_a_line_that_would_leave_another_loop_is_asked_about() -> None:
+    skips = "        if loss.isnan():\n            continue\n"
+    ours = STEP.replace("        loss.backward()", f"{skips}        loss.backward()")
+    theirs = STEP.replace("for batch in", "for whole in").replace(
+        "        loss = model(batch)\n        loss.backward()\n",
+        "        for batch in whole:\n            loss = model(batch)\n"
+        "            loss.backward()\n",
+    )
+    assert "it would leave another loop" in str(merge(STEP, ours, theirs).conflicts)
+    lasts = ours.replace("            continue\n", "            last = loss\n")
+    assert "                last = loss\n" in clean(STEP, lasts, theirs)
+
+
+SIGNATURE = "def step(model, batch):\n    return model(batch)\n\n\nstep(model, batch)\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "own", "merged"),
+    [
+        ("(model, batch)", "(writer, model, batch)", "(writer, model, batch, ema)"),
+        ("batch):", "batch) -> float:", "batch, ema) -> float:"),
+        ("batch):", "batch: Batch):", "batch: Batch, ema):"),
+    ],
+)
+def test_parameters_of_both_sides_go_together(old: str, own: str, merged: str) -> None:
+    theirs = SIGNATURE.replace("batch)", "batch, ema)").replace("model(batch, ema)", "model(batch)")
+    first = SIGNATURE.replace(old, own).replace("model(writer, model, batch)", "model(batch)")
+    text = clean(SIGNATURE, first, theirs)
+    assert text.startswith(
+        f"def step{merged}" if "(" in merged[:1] else f"def step(model, {merged}"
+    )
+    assert text.count("ema") == 2
+    long = SIGNATURE.replace("(model, batch):", "(\n    model,\n    batch,\n) -> float:")
+    laid_out = "def step(\n    model,\n    batch,\n    ema,\n) -> float:\n"
+    assert clean(SIGNATURE, long, theirs).startswith(laid_out)
+
+
+def test_two_parameters_at_one_place_are_asked_about() -> None:
+    one, two = (SIGNATURE.replace("batch)", f"batch, {name})") for name in ("ema", "writer"))
+    assert len(merge(SIGNATURE, one, two).conflicts) == 3
+
+
+def test_the_same_lines_of_both_sides_with_a_comment_of_the_owner() -> None:
+    base = "def main(first):\n    begin()\n    run()\n"
+    lines = "    mix = True\n    if first:\n        mix = False\n"
+    theirs = base.replace("    run", f"{lines}    run")
+    ours = theirs.replace("    mix = True", "    # not in the first epoch\n    mix = True")
+    assert clean(base, ours, theirs) == ours
+
+
 CONFIG = "class Config:\n    seed: int = 0\n    steps: int = 4\n"
 STEPS = "from config import Config\nfrom tools import plug\n\n\ndef main(config: Config):\n"
 
@@ -632,6 +749,19 @@ def test_own_weights_just_before_others_take_their_place(name: str, weights: str
 # what is wrong after an update is told
 
 
+SHARED = """
+from dataclasses import dataclass, replace
+from accelerate.utils import broadcast_object_list
+
+@dataclass
+class Config:
+    seed: int = 0
+    clip: float = 0.1
+
+def main(config: Config):
+    config = replace(config, seed=1)
+    config = broadcast_object_list([config])[0]
+"""
 METRICS = "def main():\n    metrics = {'val_loss': 1}\n    print(metrics)\n"
 WRONG = {
     "a key that is nowhere": (
@@ -645,6 +775,18 @@ WRONG = {
         "def f(a):\n    return a\n\n\nf(1, b=2)\n",
         "def f(a, b):\n    return a\n\n\nf(1, b=2)\n",
         "train.py:5: f(b=...): f has no argument b",
+    ),
+    "an argument that is given twice": (
+        "def f(a, b):\n    return a\n\n\nf(1, 2)\n",
+        "def f(a, b):\n    return a\n\n\nf(1, 2, b=2)\n",
+        "def f(a, b):\n    return a\n\n\nf(1, b=2)\n",
+        "train.py:5: f(...) gets b twice",
+    ),
+    "a field of what all processes share": (
+        f"{SHARED}    print(config.seed)\n",
+        f"{SHARED.replace('clip', 'norm')}    print(config.seed)\n    print(config.clip)\n",
+        f"{SHARED}    print(config.seed)\n    print(config.clip)\n",
+        "train.py:14: config.clip: Config has no clip",
     ),
     "a name before it is set": (
         "def main():\n    a = 1\n    print(a)\n",

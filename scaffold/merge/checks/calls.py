@@ -56,6 +56,9 @@ def _misfits(function: Function, skipped: int, call: ast.Call, name: str) -> Ite
                 yield f"{name}({keyword}=...): {name} has no argument {keyword}"
     if any(isinstance(value, ast.Starred) for value in call.args):
         return
+    for argument in places[: len(call.args)]:
+        if argument.arg in given and argument in arguments.args:
+            yield f"{name}(...) gets {argument.arg} twice"
     if len(call.args) > len(places) and not arguments.vararg:
         yield f"{name}(...) gets {len(call.args)} positional arguments, but accepts {len(places)}"
     if any(keyword.arg is None for keyword in call.keywords):

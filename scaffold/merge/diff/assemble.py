@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
-from scaffold.merge.diff.deletions import without_known
+from scaffold.merge.diff.deletions import moved_and_gone, without_known
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
 from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
 from scaffold.merge.diff.mapping import Side, align
@@ -39,6 +39,7 @@ class Assembly(Triple):
     """Three texts, put together."""
 
     indent: str  # of the owner's file
+    gone: Collection[int] = ()  # the owner's new units that are deleted, because they were moved
 
     @cached_property
     def _certain(self) -> list[Hunk]:
@@ -105,7 +106,11 @@ class Assembly(Triple):
         return [replace(self._place(merged, depth), blanks=blanks, origin=f"b{number}")]
 
     def _gap(self, gap: int) -> list[Piece]:
-        ours = [self._move(self.ours, self.theirs, place, gap) for place in self.ours.inserts[gap]]
+        ours = [
+            self._move(self.ours, self.theirs, place, gap)
+            for place in self.ours.inserts[gap]
+            if place not in self.gone
+        ]
         theirs = [
             self._move(self.theirs, self.ours, place, gap) for place in self.theirs.inserts[gap]
         ]
@@ -216,7 +221,8 @@ def assemble(
 ) -> Assembly:
     """Put together the statements of base, ours and theirs."""
     base, ours, theirs = sides
-    return Assembly(base, align(base, ours), align(base, theirs), kind, merge_lines, union, indent)
+    found = Assembly(base, align(base, ours), align(base, theirs), kind, merge_lines, union, indent)
+    return replace(found, gone=moved_and_gone(found)[0])
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> str | None:

@@ -83,12 +83,10 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     for row in known:
         if row.scope == unit.scope and purposes:
             purposes = purposes - _purposes(row)
-    return bool(purposes) and any(
-        row.scope == unit.scope
-        and (row.key, row.depth) != (unit.key, unit.depth)
-        and not purposes.isdisjoint(_purposes(row))
-        for row in own
-    )
+    rivals = [
+        row for row in own if row.scope == unit.scope and not purposes.isdisjoint(_purposes(row))
+    ]
+    return bool(rivals) and all((row.key, row.depth) != (unit.key, unit.depth) for row in rivals)
 
 
 @lru_cache(maxsize=16_384)

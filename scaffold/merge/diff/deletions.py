@@ -1,8 +1,9 @@
-"""What the owner deleted, or wrote by hand, and an update brings in another place."""
+"""What the owner deleted, moved or wrote by hand, and an update brings elsewhere or deletes."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.diff.mapping import anchor
+from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.statement import PYTHON, Statement
@@ -50,6 +51,64 @@ def stays_deleted(triple: Triple, place: int) -> bool:
     return bool(beside) and all(row.is_comment for row in replaced)
 
 
+def moved_and_gone(triple: Triple) -> tuple[set[int], set[int]]:
+    """The owner's new units that are statements of the base, moved, which the other side deleted.
+
+    They go, too: the first ones. The second ones can't, because a block would be empty.
+    """
+    if triple.kind != PYTHON:
+        return set(), set()
+    base, own, theirs = (
+        Counter(map(_identity, units))
+        for units in (triple.base, triple.ours.units, triple.theirs.units)
+    )
+    deleted = {
+        _identity(unit)
+        for number, unit in enumerate(triple.base)
+        if triple.ours.match[number] is None and _is_only_deleted(triple, number)
+    }
+    moved = {
+        place
+        for places in triple.ours.inserts
+        for place in places
+        if (name := _identity(triple.ours.units[place])) in deleted
+        and base[name] == own[name] == 1
+        and not theirs[name]
+    }
+    gone = set(moved)
+    while kept := {place for place in gone if not _can_go(triple.ours, place, gone)}:
+        gone -= kept
+    return gone, moved - gone
+
+
+def _identity(unit: Statement) -> tuple[str, str]:
+    """The scope and the code of a statement; a field may be in any class."""
+    in_class = unit.scope.rpartition(".")[2][:1].isupper()
+    return "class" if in_class else unit.scope, unit.key
+
+
+def _is_only_deleted(triple: Triple, number: int) -> bool:
+    """Whether the other side deleted a statement, and wrote nothing in its place."""
+    unit, theirs = triple.base[number], triple.theirs
+    if unit.is_comment or len(anchor(unit)) < 2 or theirs.match[number] is not None:
+        return False
+    return not theirs.inserts[number] and not theirs.inserts[number + 1]
+
+
+def _can_go(side: Side, place: int, gone: set[int]) -> bool:
+    """Whether a unit can go with others: with all that is in its block, or from one that stays."""
+    if any(row not in gone for row in block_of(side.units, place)):
+        return False
+    head = side.parents[place]
+    return (
+        head is None
+        or head in gone
+        or any(
+            row not in gone and not side.units[row].is_comment for row in block_of(side.units, head)
+        )
+    )
+
+
 def _is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     """Whether the owner wrote a new statement of the other side into the same block by hand.
 
@@ -57,7 +116,7 @@ def _is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     """
     unit = triple.theirs.units[place]
     level = min(triple.theirs.units[other].depth for other in triple.theirs.inserts[gap])
-    if unit.depth != level or len(anchor(unit)) < 2 or unit.text.rstrip().endswith(":"):
+    if unit.depth != level or len(anchor(unit)) < 2 or unit.is_head:
         return False
     if any(is_same(unit, row) for row in triple.base):
         return False

@@ -163,7 +163,8 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
     says = [ast.dump(node) for node in nodes]
     if says[2] in (says[0], says[1]):
         return
-    if says[0] == says[1] and not _comments_differ(base, ours, b, m):
+    has_place = hasattr(m, "lineno")  # the parameters of a function have none
+    if says[0] == says[1] and has_place and not _comments_differ(base, ours, b, m):
         yield Splice(*ours.span(m), theirs.cut(t))
         return
     if not type(b) is type(m) is type(t):
@@ -176,6 +177,8 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
         if type(m) in _LISTS and name in _LISTS[type(m)][0]:
             continue
         old, own, new = (getattr(node, name, None) for node in nodes)
+        if _dump(new) in (_dump(old), _dump(own)):
+            continue
         if isinstance(old, ast.AST) and isinstance(own, ast.AST) and isinstance(new, ast.AST):
             yield from _merge_nodes(sources, (old, own, new))
         elif _is_list(old) and _is_list(own) and _is_list(new) and len(old) == len(own) == len(new):
@@ -183,7 +186,7 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
                 raise Differs
             for parts in zip(old, own, new, strict=True):
                 yield from _merge_nodes(sources, parts)
-        elif _dump(new) not in (_dump(old), _dump(own)):
+        else:
             raise Differs
     if type(m) in _LISTS:
         read = _LISTS[type(m)][1]
@@ -196,7 +199,7 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
 def _comments_differ(base: Source, ours: Source, b: ast.AST, m: ast.AST) -> bool:
     """Whether the owner has other comments between the lines of a part."""
     rows = [re.findall(r"#.*", source.cut(node)) for source, node in ((base, b), (ours, m))]
-    return rows[0] != rows[1] and hasattr(b, "lineno")
+    return rows[0] != rows[1]
 
 
 def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:
@@ -269,6 +272,16 @@ def _pairs(node: ast.AST) -> list[Named]:
     ]
 
 
+def _parameters(node: ast.AST) -> list[Named]:
+    """The parameters that may be given by position, named as positional arguments are."""
+    assert isinstance(node, ast.arguments)
+    without = [None] * (len(node.args) - len(node.defaults))
+    return [
+        (f"0 {row.arg}", row, default or row, None)
+        for row, default in zip(node.args, [*without, *node.defaults], strict=False)
+    ]
+
+
 def _names(node: ast.AST) -> list[Named]:
     assert isinstance(node, ast.Import | ast.ImportFrom)
     return [(ast.dump(alias), alias, alias, None) for alias in node.names]
@@ -283,6 +296,7 @@ _LISTS: dict[type[ast.AST], tuple[tuple[str, ...], Callable[[ast.AST], list[Name
     ast.Dict: (("keys", "values"), _pairs),
     ast.Import: (("names",), _names),
     ast.ImportFrom: (("names",), _names),
+    ast.arguments: (("args", "defaults"), _parameters),
 }
 
 
@@ -290,6 +304,8 @@ def _items(source: Source, named: Sequence[Named]) -> list[Item]:
     found = []
     for name, first, last, inner in named:
         start, end = source.span(first)[0], source.span(last)[1]
+        if name.startswith("**") and not source.text.startswith("**", start):
+            start = source.text.rindex("**", 0, start)  # of a dict: it belongs to no node
         says, shape = f"{ast.dump(first)} {ast.dump(last)}", "" if inner else _shape(last)
         found.append(Item(name, says, start, end, inner, shape))
     return found
@@ -431,13 +447,14 @@ def _insert_items(sources: Sources, items: Items) -> Iterator[Splice]:
         if anchor is None and not m:
             raise Differs  # an empty list has no item to insert after
         below = next((own[row.name] for row in t[place:] if row.name in own), None)
-        if anchor is None and below is not None and not _is_positional(below):
+        if anchor is None and below is not None and not below.name.isdigit():
             start = _start_with_comments(ours, below)
             where[start] = where.get(start, "") + (
                 f"{text}, " if start == below.start else f"{text},\n"
             )
             continue
-        if anchor is None or ("=" in text and _before_keywords(anchor, m)):
+        is_word = "=" in text and not _is_positional(item)
+        if anchor is None or (is_word and _before_keywords(anchor, m)):
             anchor = m[-1] if m else None
         assert anchor is not None
         comment, end = _tail(ours, anchor)
@@ -498,11 +515,12 @@ def lay_out(text: str, width: int, ours: Statement) -> str:
 
     length = max([LINE_LENGTH, *(len(row) for row in ours.lines)]) - width
     found = parse_framed(text)
-    if found is None or found[1].word or text.rstrip().endswith(":"):
+    if found is None or found[1].word:
         return text
+    body = "\n    pass" if text.rstrip().endswith(":") else ""
     try:
         mode = black.Mode(line_length=length, string_normalization="'" not in text)
-        return black.format_str(text, mode=mode).rstrip("\n")
+        return black.format_str(text + body, mode=mode).rstrip("\n").removesuffix(body)
     except ValueError:  # InvalidInput: black can't read it
         return text
 

@@ -174,8 +174,8 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
         return None  # it may stand anywhere among the others
     depth = one.units[first].depth
     head = one.parents[first]
-    if head is not None and head not in number_of:
-        return None  # in a new block
+    if head is not None and (head not in number_of or one.units[head].text.startswith("class ")):
+        return None  # in a new block, or a field among others
     near: list[int] = []  # the units above and below it in its block, the nearest first
     for places in (range(first - 1, -1, -1), range(first + 1, len(one.units))):
         found: list[int] = []
@@ -250,7 +250,7 @@ def _deleted_run(triple: Triple, side: Side, number: int) -> Hunk:
 def _stands_alone(triple: Triple, number: int) -> bool:
     """Whether a unit is a field or a top-level statement."""
     unit = triple.base[number]
-    if unit.is_comment or unit.text.rstrip().endswith(":"):
+    if unit.is_comment or unit.is_head:
         return False
     head = triple.parents[number]
     text = "" if head is None else triple.base[head].text.lstrip()

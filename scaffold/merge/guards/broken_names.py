@@ -6,6 +6,7 @@ from scaffold.merge.diff.assemble import Clash, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
+from scaffold.merge.guards.copied_code import find_copied_code
 from scaffold.merge.guards.element_forms import find_element_forms
 from scaffold.merge.guards.moved_out import find_moved_out
 from scaffold.merge.guards.name_clashes import find_name_clashes
@@ -35,6 +36,7 @@ GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
     find_element_forms,
     find_replaced_weights,
     find_moved_out,
+    find_copied_code,
 )
 
 

@@ -1,18 +1,20 @@
-"""Finds blocks of an update around statements of which the owner moved some elsewhere.
+"""Finds new lines of an update that miss what they are for, because the owner moved it.
 
 `with ema.applied():` goes around saving and testing. If the owner tests before, only half of what
-belongs together would be inside.
+belongs together would be inside. `best_model.load(model)` comes before both.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.statement import PYTHON
+from scaffold.merge.source.training import puts_in_other_weights
 
 
 def find_moved_out(triple: Triple) -> Iterator[tuple[Hunk, str]]:
-    """The gaps with the heads of such blocks, each with the reason."""
+    """The gaps of such lines, each with the reason."""
     if triple.kind != PYTHON:
         return
     own = {
@@ -30,6 +32,25 @@ def find_moved_out(triple: Triple) -> Iterator[tuple[Hunk, str]]:
                 if moved and len(anchor(unit)) > 1:
                     yield (gap, gap), f"it would not be around {anchor(unit)[-1]}, which you moved"
                     break
+        for name in _passed_by(triple, gap, own):
+            yield (gap, gap), f"it would come after {name}, which you moved"
+            break
+
+
+def _passed_by(triple: Triple, gap: int, own: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """What stood below a gap, reads what the new lines set there, and stands above it now."""
+    units = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    given = set[str]().union(*(effects_of(unit).binds for unit in units))
+    if any(puts_in_other_weights(unit.text) and not unit.is_head for unit in units):
+        given.add("model")
+    below = next((place for place in triple.ours.match[gap:] if place is not None), 0)
+    for number in range(gap, len(triple.base) if given else 0):
+        unit = triple.base[number]
+        there = own.get((unit.scope, unit.key))
+        if there is None or triple.ours.match[number] is not None or unit.scope != units[0].scope:
+            continue
+        if there < below and given & effects_of(unit).reads and len(anchor(unit)) > 1:
+            yield anchor(unit)[-1]
 
 
 def _inside(side: Side, head: int) -> Sequence[int]:

@@ -2,12 +2,13 @@
 
 An update may move a statement that the owner deleted, or moved elsewhere, or write something else
 in its place. Merged as text, both would be done, and the statement would be back, or run twice.
+Or it deletes a statement that the owner moved, which would stay.
 """
 
 import ast
 from collections.abc import Iterator
 
-from scaffold.merge.diff.deletions import is_in, is_same, stays_deleted
+from scaffold.merge.diff.deletions import is_in, is_same, moved_and_gone, stays_deleted
 from scaffold.merge.diff.mapping import alike, anchor
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.source.statement import Statement
@@ -42,6 +43,10 @@ def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             ):
                 yield (gap, gap), ""
     yield from _written_twice(triple, known)
+    _, kept = moved_and_gone(triple)
+    for gap, places in enumerate(triple.ours.inserts):
+        for place in kept.intersection(places):
+            yield (gap, gap), f"{anchor(triple.ours.units[place])[-1]} goes, which you moved"
 
 
 def _written_twice(triple: Triple, known: set[tuple[str, str]]) -> Iterator[tuple[Hunk, str]]:

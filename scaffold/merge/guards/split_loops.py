@@ -113,6 +113,8 @@ def _is_split(
             around_above = around_below[:1]
     if around_above == around_below:
         text = "\n".join(ours.units[place].text for place in statement)
+        if _LEAVES.search(text) and _new_loops(theirs, theirs.match[below]):
+            return "it would leave another loop"
         if not is_done_once(text):
             return ""
         if any(accumulates(theirs.units[head].text) for head in around_below):

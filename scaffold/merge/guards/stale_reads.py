@@ -20,15 +20,16 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
     if triple.kind != PYTHON:
         return
-    for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
-        sources = Sources(one.units, _changed_by_calls(one.units))
+    sides = triple.theirs, triple.ours
+    found = [Sources(side.units, _changed_by_calls(side.units)) for side in sides]
+    for (one, other), sources in zip((sides, sides[::-1]), (found, found[::-1]), strict=True):
         for gap in range(len(one.inserts)):
-            name = _stale_name(one, other, gap, sources)
+            name = _stale_name(one, other, gap, *sources)
             if name:
                 yield (gap, gap), f"{name} would have a different value here"
 
 
-def _stale_name(one: Side, other: Side, gap: int, sources: Sources) -> str:
+def _stale_name(one: Side, other: Side, gap: int, sources: Sources, other_sources: Sources) -> str:
     for place in one.inserts[gap]:
         unit = one.units[place]
         if unit.is_comment or not unit.scope:
@@ -42,7 +43,8 @@ def _stale_name(one: Side, other: Side, gap: int, sources: Sources) -> str:
                 continue  # there is no other value: it would be undefined
             if _reads_kept_keys(one, other, place, name):
                 continue
-            if not _is_replaced(other, (number, gap), name, unit.scope):
+            there = next((row for row in other.match[gap:] if row is not None), len(other.units))
+            if not _is_replaced(other, number, other_sources.above(there, name)):
                 return name
     return ""
 
@@ -93,19 +95,12 @@ def _keys_set(unit: Statement, name: str) -> set[str]:
     return {row.value for row in nodes if row and is_constant(row) and isinstance(row.value, str)}
 
 
-def _is_replaced(side: Side, hunk: Hunk, name: str, scope: str) -> bool:
-    """Whether a side that deleted a line wrote another one, up to a gap, that binds the name."""
-    number, gap = hunk
-    start = number
-    while start > 0 and side.match[start - 1] is None:
-        start -= 1
-    new = [side.units[place] for row in range(start, gap + 1) for place in side.inserts[row]]
-    kept = [side.of(row) for row in range(number + 1, min(gap, len(side.match)))]
-    return any(
-        unit.scope == scope and name in effects_of(unit).binds
-        for unit in [*new, *(unit for unit in kept if unit)]
-        if not unit.is_comment
-    )
+def _is_replaced(side: Side, number: int, source: int | None) -> bool:
+    """Whether a side that deleted a line gives its name a value in a new line, or further down."""
+    if source is None:
+        return False
+    known = side.number_of.get(source)
+    return known is None or known > number
 
 
 def _changed_by_calls(units: Sequence[Statement]) -> dict[str, set[str]]:

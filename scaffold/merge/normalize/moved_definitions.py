@@ -54,8 +54,7 @@ def _follow(file: OpenFile, target: OpenFile) -> bool:
         return False
     sides = []
     for units, found in zip((base, new), known, strict=True):
-        # what is no longer generated stays: the file is the owner's
-        went = {name: found.get(name, known[0][name]) for name in moved}
+        went = {name: found[name] for name in moved & found.keys()}
         if units is new:
             went |= _needed_there(went, found, known[0], here)
         sides.append((went, [unit for name, c in chunks(units) if name not in went for unit in c]))
@@ -118,7 +117,7 @@ def _filled(skeleton: Sequence[Statement], went: Chunks, moved: Collection[str])
     for name, chunk in chunks(skeleton):
         if name not in moved:
             out += chunk
-        else:
+        elif name in went:
             for other in [n for n in more if _uses(went[name], n)]:
                 out += went[other]
                 more.remove(other)

@@ -128,7 +128,8 @@ def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, bool]]:
                     yield word.lineno, word.col_offset, word.arg, False
         elif isinstance(node, ast.Dict):
             keys = [key for key in node.keys if isinstance(key, ast.Constant)]
-            if len(keys) == len(node.keys) and {key.value for key in keys} <= known:
+            are_fields = {key.value for key in keys} <= known
+            if are_fields and len(keys) == sum(key is not None for key in node.keys):  # None: **
                 for key in keys:
                     yield key.lineno, key.col_offset + 1, str(key.value), True
 

@@ -79,13 +79,11 @@ def needed_by(units: Sequence[Statement]) -> set[str]:
         bound = [row for row in bound if row[0] <= depth]
         names = effects_of(unit)
         needed |= names.reads.difference(*(row[1] for row in bound))
-        head = unit.text.rstrip().endswith(":")
+        head = unit.is_head
         bound.append((depth + (head and not _is_with(unit)), names.binds))
         around += [unit.depth] if _is_with(unit) else []
     return needed
 
 
 def _is_with(unit: Statement) -> bool:
-    return unit.text.lstrip().startswith(("with ", "async with ")) and (
-        unit.text.rstrip().endswith(":")
-    )
+    return unit.text.lstrip().startswith(("with ", "async with ")) and (unit.is_head)

@@ -5,7 +5,7 @@ annotation are what they are called with.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -33,7 +33,7 @@ from scaffold.merge.semantics.types import (
     Outside,
     one_of,
 )
-from scaffold.merge.source.training import CONFIG, PLAIN_DECORATORS
+from scaffold.merge.source.training import CONFIG, PLAIN_DECORATORS, SHARE_LISTS
 
 # decorators after which a function is still called as it is written
 _PLAIN = PLAIN_DECORATORS | {"cache", "contextmanager", "lru_cache", "overload", "wraps"}
@@ -51,9 +51,12 @@ class Kinds(Modules):
         self._members: dict[Class, Members] = {}
         self._kinds: dict[tuple[int, int], Kind | None] = {}
         self.given: dict[tuple[int, str], set[Kind | None]] = {}
+        self._open: list[Binding] = []  # that are looked into
 
     def kind(self, node: ast.expr, scope: Scope) -> Kind | None:
         """What an expression is. None if that is not certain."""
+        if isinstance(node, ast.Name):
+            return self.look_up(node.id, scope)
         key = (id(node), id(scope))
         if key not in self._kinds:
             self._kinds[key] = None  # for what refers to itself
@@ -64,12 +67,14 @@ class Kinds(Modules):
         match node:
             case ast.Constant(value=None):
                 return Nothing()
-            case ast.Name():
-                return self.look_up(node.id, scope)
             case ast.Attribute():
                 return self._attribute(self.kind(node.value, scope), node.attr)
             case ast.Call():
                 return self._result(node, scope)
+            case ast.Subscript(value=ast.Call(func=func, args=[ast.List(elts=[shared])])):
+                kind = self.kind(func, scope)
+                shares = isinstance(kind, Outside) and kind.name in SHARE_LISTS
+                return self.kind(shared, scope) if shares else None
             case ast.NamedExpr() | ast.Await():
                 return self.kind(node.value, scope)
             case ast.IfExp():
@@ -82,14 +87,26 @@ class Kinds(Modules):
         place: Scope | None = scope
         while place is not None:
             if name in place.names and (place is scope or not isinstance(place.node, ast.ClassDef)):
-                found = [self._bound(binding, place) for binding in place.names[name]]
-                return one_of(found)
+                return one_of(self._bindings(place.names[name], place))
             place = place.parent
         for star in self.files[scope.path].stars:
             path = self.find_module(scope.path, star)
             if path is not None and path != scope.path and name in self.files[path].top.names:
                 return self.look_up(name, self.files[path].top)
         return None
+
+    def _bindings(self, bindings: Sequence[Binding], scope: Scope) -> list[Kind | None]:
+        """What a name is bound to. `x = replace(x, ...)` leaves it what it is."""
+        found: list[Kind | None] = []
+        for binding in bindings:
+            if binding and binding in self._open:
+                inside = self._open[self._open.index(binding) :]
+                found += [] if all(row in bindings for row in inside) else [None]
+                continue
+            self._open.append(binding)
+            found.append(self._bound(binding, scope))
+            self._open.pop()
+        return found
 
     def _bound(self, binding: Binding, scope: Scope) -> Kind | None:
         match binding:

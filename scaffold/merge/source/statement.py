@@ -53,6 +53,11 @@ class Statement:
         return self.is_code and self.key.startswith("@")
 
     @property
+    def is_head(self) -> bool:
+        """Whether it opens a block."""
+        return self.text.rstrip().endswith(":")
+
+    @property
     def node(self) -> ast.stmt | None:
         """The syntax tree of a statement of Python."""
         found = None if self.is_comment or not self.is_code else parse_unit(self.text.strip())

@@ -5,6 +5,9 @@ import re
 CONFIG = "Config"  # the class with the settings of a generated project
 TAKE_FIELDS = {CONFIG, "replace", "run"}  # functions whose keyword arguments are its fields
 
+# functions of Accelerate that return the list that they are given, the same on all processes
+SHARE_LISTS = {"accelerate.utils.broadcast_object_list"}
+
 # decorators of PyTorch after which a function is still called as it is written
 PLAIN_DECORATORS = {"inference_mode", "no_grad"}
 
