@@ -59,7 +59,7 @@ def tell_aside(aside: Mapping[str, str], mine: Collection[str]) -> list[str]:
     rows = []
     for name, place in aside.items():
         kind = "file" if name in mine else "package"
-        row = f"{name}: is your own {kind} and is not changed. The generated one is {place}"
+        row = f"{name}: is your own {kind} and stays. The generated one is {place}"
         if name.endswith(".py"):
             row += ", and generated code imports it by that name: keep both, or rename one of them."
         else:

@@ -651,6 +651,153 @@ def test_the_same_lines_of_both_sides_with_a_comment_of_the_owner() -> None:
     assert clean(base, ours, theirs) == ours
 
 
+RELATIVE = "from ..steps import Crop, Pad\nfrom . import names, tools\n\n\n"
+
+
+def test_imports_come_back_with_their_dots() -> None:
+    """The owner no longer uses two names, and the update uses them once more."""
+    base = f"{RELATIVE}def run(x):\n    return names.of(Pad(Crop(tools.cut(x))))\n"
+    ours = base.replace("Crop, ", "").replace(", tools", "").replace("Crop(tools.cut(x))", "x")
+    new = "\n\ndef crop(x):\n    return Crop(tools.cut(x))\n"
+    assert (
+        clean(base, ours, base + new, "net/inner/data.py")
+        == ours.replace(ours[: ours.index("\n\n\n")], RELATIVE.rstrip()) + new
+    )
+
+
+def test_an_import_stands_above_a_class_of_the_owner() -> None:
+    base = "import math\nfrom .pairs import pair\n\n\ndef f(x):\n    return math.cos(pair(x))\n"
+    own = "class Output:\n    def get(self):\n        return 1\n"
+    ours = base.replace("def f", f"{own}\n\ndef f")
+    theirs = base.replace("import pair\n", "import pair\nfrom .waves import sine\n")
+    theirs = theirs.replace("pair(x))", "pair(x)) + sine(x)")
+    text = clean(base, ours, theirs)
+    assert text.index("from .waves import sine") < text.index("class Output")
+
+
+@pytest.mark.parametrize("place", ["start", "end"])
+def test_an_option_that_both_sides_add_is_asked_about(place: str) -> None:
+    base = 'parser.add_argument("--net", default=1)\nparser.add_argument("--size", default=2)\n'
+    ours, theirs = (f'parser.add_argument("--rows", default={n})\n' for n in (3, 4))
+    first, _, last = base.partition("\n")
+    ours = f"{first}\n{ours}{last}"
+    theirs = f"{first}\n{theirs}{last}" if place == "start" else base + theirs
+    asked(base, ours, theirs)
+
+
+def test_a_hint_of_one_variable_is_no_other_statement() -> None:
+    base = (
+        "def main():\n    accelerator = Accelerator(\n        seed=1\n    )\n    run(accelerator)\n"
+    )
+    ours = base.replace("accelerator =", "accelerator: Accelerator =")
+    theirs = base.replace("seed=1", "seed=1, steps=4")
+    assert "accelerator: Accelerator = Accelerator(" in clean(base, ours, theirs)
+    assert "steps=4" in clean(base, ours, theirs)
+
+
+def test_a_global_of_the_owner_stays_the_first_line() -> None:
+    base = "def main(config):\n    run(config)\n"
+    ours = base.replace("    run", "    global best\n    run")
+    theirs = base.replace("    run", "    if config.bad:\n        raise ValueError\n    run")
+    assert clean(base, ours, theirs).startswith("def main(config):\n    global best\n    if ")
+
+
+def test_a_new_line_comes_before_what_is_prepared() -> None:
+    base = """
+        def main(accelerator):
+            model = build()
+            optimizer = adam(model)
+            model, optimizer = accelerator.prepare(model, optimizer)
+            train(model, optimizer)
+        """
+    ours = base.replace("optimizer = adam(model)\n", "model = accelerator.prepare(model)\n")
+    ours = ours.replace(
+        "model, optimizer = accelerator.prepare(model, optimizer)",
+        "optimizer = accelerator.prepare(adam(model))",
+    )
+    theirs = base.replace(
+        "optimizer = adam", "model = model.to(last)\n            optimizer = adam"
+    )
+    text = clean(base, ours, theirs)
+    assert text.index("model.to(last)") < text.index("accelerator.prepare(model)")
+
+
+def test_both_sides_add_to_a_dict() -> None:
+    base = 'def f(a, b, c):\n    return {"loss": a, "accuracy": b}\n'
+    ours = base.replace('"accuracy": b', '"accuracy": b, "own": c')
+    theirs = base.replace('"accuracy": b', '"accuracy": b, **b.more()')
+    text = clean(base, ours, theirs)
+    assert '"own": c' in text and "**b.more()" in text
+
+
+VALUES = """
+def main(model, loaders):
+    metrics = {"loss": 1}
+    metrics |= evaluate(model, loaders[0])
+    log(metrics)
+    save(model)
+    metrics = evaluate(model, loaders[1])
+    log(metrics)
+    end(model)
+"""
+
+
+def test_a_value_that_the_owner_computes_elsewhere_or_otherwise_is_no_other_value() -> None:
+    test = "    metrics = evaluate(model, loaders[1])\n"
+    moved = VALUES.replace(test, "").replace("    save", f"{test}    save")
+    theirs = VALUES.replace("    end", "    track(metrics)\n    end")
+    assert "    track(metrics)\n" in clean(VALUES, moved, theirs)
+    inlined = VALUES.replace(
+        "    metrics |= evaluate(model, loaders[0])\n",
+        '    for row in loaders[0]:\n        hits = model(row)\n    metrics["hits"] = hits\n',
+    )
+    theirs = VALUES.replace("    save", "    best.keep(metrics)\n    save")
+    assert "    best.keep(metrics)\n" in clean(VALUES, inlined, theirs)
+
+
+def test_a_definition_that_the_owner_moved_into_an_own_file_is_followed() -> None:
+    """Also where it goes, and where it gets another name for itself."""
+    plan = "def plan(n):\n    return n * 2\n"
+    score = "def score(x):\n    return helper(x)\n"
+    rest = "\n\ndef main(n):\n    return plan(n), score(n)\n"
+    base = f"from helpers import helper\n\n\n{plan}\n\n{score}{rest}"
+    ours = {"train.py": f"from own import plan, score{rest}"}
+    ours["own.py"] = f"from helpers import helper\n\n\n{plan}\n\n{score}"
+    theirs = base.replace(f"{plan}\n\n", "").replace("plan(n), ", "")
+    theirs = theirs.replace(score, f"{score}\n\nscore = shared(score)\n").replace(
+        "import helper", "import helper, shared"
+    )
+    merged = project({"train.py": base}, ours, {"train.py": theirs})
+    assert not merged.conflicts and not merged.warnings
+    assert "def plan" not in (merged.files["own.py"] or "")
+    assert (merged.files["own.py"] or "").endswith(f"{score}\n\nscore = shared(score)\n")
+
+
+def test_a_parameter_is_read_as_such_until_it_is_an_attribute() -> None:
+    base = """
+        def main(config):
+            accelerator = Accelerator(seed=config.seed)
+            config = share(config)
+            model = build(config)
+            train(accelerator, model, config)
+        """
+    ours = """
+        class Trainer:
+            def __init__(self, config):
+                self.accelerator = Accelerator(seed=config.seed)
+                self.config = share(config)
+                self.model = build(self.config)
+                train(self.accelerator, self.model, self.config)
+
+
+        def main(config):
+            Trainer(config)
+        """
+    theirs = base.replace("config.seed", "config.seed, steps=config.steps")
+    text = clean(base, ours, theirs)
+    assert "Accelerator(seed=config.seed, steps=config.steps)" in text
+
+
 CONFIG = "class Config:\n    seed: int = 0\n    steps: int = 4\n"
 STEPS = "from config import Config\nfrom tools import plug\n\n\ndef main(config: Config):\n"
 

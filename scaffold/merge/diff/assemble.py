@@ -16,8 +16,9 @@ from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_sam
 from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.triple import Hunk, Triple, contains
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
-from scaffold.merge.source.training import limits_gradients, waits_for_parts
+from scaffold.merge.source.training import limits_gradients, prepares, waits_for_parts
 from scaffold.merge.source.write import write_units
 
 
@@ -121,25 +122,7 @@ class Assembly(Triple):
         theirs = [*without_known(self, gap, theirs)]
         if not ours or not theirs:
             return [*ours, *theirs]
-        clips = all(limits_gradients(unit.text) for unit in ours)
-        if clips and any(waits_for_parts(unit.text) for unit in theirs):
-            return [*theirs, *ours]  # gradients are complete when all parts are done
-        if theirs[0].depth == ours[0].depth and work_on_given(self, gap, ours, theirs):
-            return [*ours, *theirs]
-        if ours[-1].is_decorator != theirs[-1].is_decorator:
-            return [*theirs, *ours] if ours[-1].is_decorator else [*ours, *theirs]
-        # what continues the block above comes first, what opens one for the next unit comes last
-        if self.stands_for_next(gap, ours) or self.goes_with_next(self.ours, gap):
-            return [*theirs, *ours]
-        inside = self.opens_for_next(self.theirs, gap) and (
-            ours[0].blanks or (self.stands_beside_next(gap) and ours[0].depth > theirs[-1].depth)
-        )
-        last = self.opens_for_next(self.ours, gap)
-        if last and min(unit.depth for unit in theirs) > ours[-1].depth:
-            return [*ours, *theirs]  # into the owner's block, with what needs them
-        if inside or last or theirs[0].depth > ours[0].depth:
-            return [*theirs, *ours]
-        return [*ours, *theirs]
+        return _in_order(self, gap, ours, theirs)
 
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Statement:
         """A new unit of one side, at the depth that the other side gave its surroundings."""
@@ -186,6 +169,34 @@ class Assembly(Triple):
             )
             for place in places
         ]
+
+
+def _in_order(
+    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> list[Piece]:
+    """The new units of both sides in one gap."""
+    if all(map(imports_of, theirs)) and not any(map(imports_of, ours)):
+        return [*theirs, *ours]
+    clips = all(limits_gradients(unit.text) for unit in ours)
+    if clips and any(waits_for_parts(unit.text) for unit in theirs):
+        return [*theirs, *ours]  # gradients are complete when all parts are done
+    if theirs[0].depth == ours[0].depth and work_on_given(triple, gap, ours, theirs):
+        last = any(prepares(unit.text) for unit in ours)
+        return [*theirs, *ours] if last else [*ours, *theirs]
+    if ours[-1].is_decorator != theirs[-1].is_decorator:
+        return [*theirs, *ours] if ours[-1].is_decorator else [*ours, *theirs]
+    # what continues the block above comes first, what opens one for the next unit comes last
+    if triple.stands_for_next(gap, ours) or triple.goes_with_next(triple.ours, gap):
+        return [*theirs, *ours]
+    inside = triple.opens_for_next(triple.theirs, gap) and (
+        ours[0].blanks or (triple.stands_beside_next(gap) and ours[0].depth > theirs[-1].depth)
+    )
+    last = triple.opens_for_next(triple.ours, gap)
+    if last and min(unit.depth for unit in theirs) > ours[-1].depth:
+        return [*ours, *theirs]  # into the owner's block, with what needs them
+    if inside or last or theirs[0].depth > ours[0].depth:
+        return [*theirs, *ours]
+    return [*ours, *theirs]
 
 
 def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import outer_nodes, read_effects, root_of
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statement, is_constant
 
 
 def can_commute(
@@ -94,6 +94,9 @@ def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
     purpose = anchor(unit)
     named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
     found = {purpose} if named and purpose[1] else set()
+    if isinstance(unit.node, ast.Expr) and isinstance(unit.node.value, ast.Call):
+        texts = [part.value for part in unit.node.value.args[:1] if is_constant(part)]
+        found |= {(*purpose, text) for text in texts if isinstance(text, str)}  # what it is called
     names = map(_name, _outer_calls(unit.node)) if unit.node else ()
     return frozenset({*found, *(("call", name) for name in names if "_" in name.strip("_"))})
 

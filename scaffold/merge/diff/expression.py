@@ -167,6 +167,13 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
     if says[0] == says[1] and has_place and not _comments_differ(base, ours, b, m):
         yield Splice(*ours.span(m), theirs.cut(t))
         return
+    if isinstance(m, ast.AnnAssign) and isinstance(b, ast.Assign) and isinstance(t, ast.Assign):
+        if m.value is None or [ast.unparse(part) for part in (*b.targets, *t.targets)] != 2 * [
+            ast.unparse(m.target)
+        ]:
+            raise Differs
+        yield from _merge_nodes(sources, (b.value, m.value, t.value))  # the owner added a hint
+        return
     if not type(b) is type(m) is type(t):
         raise Differs
     if isinstance(b, ast.Call) and _is_another_call(b, m, t):

@@ -4,6 +4,7 @@ A conflict covers what belongs together: everything that was deleted in one plac
 block if it contains its head.
 """
 
+import ast
 import re
 from collections.abc import Collection, Sequence
 
@@ -138,6 +139,7 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
             ours.pop()  # theirs stand in front of the block, or around it: its head decides nothing
+    ours = [row for row in ours if not isinstance(row.node, ast.Global | ast.Nonlocal)]
     if ours and ours[-1].is_decorator != theirs[-1].is_decorator:  # they stand below the others
         ours, theirs = ([row for row in rows if not row.is_decorator] for rows in (ours, theirs))
     return (

@@ -43,6 +43,9 @@ def _stale_name(one: Side, other: Side, gap: int, sources: Sources, other_source
                 continue  # there is no other value: it would be undefined
             if _reads_kept_keys(one, other, place, name):
                 continue
+            new = (other.units[row] for places in other.inserts[number : gap + 1] for row in places)
+            if any(_keys_set(unit, name) for unit in new):
+                continue
             there = next((row for row in other.match[gap:] if row is not None), len(other.units))
             if not _is_replaced(other, number, other_sources.above(there, name)):
                 return name

@@ -118,11 +118,15 @@ def _filled(skeleton: Sequence[Statement], went: Chunks, moved: Collection[str])
         if name not in moved:
             out += chunk
         elif name in went:
-            for other in [n for n in more if _uses(went[name], n)]:
+            again = [other for other in more if other.split()[-1] == name.split()[-1]]
+            for other in [n for n in more if n not in again and _uses(went[name], n)]:
                 out += went[other]
                 more.remove(other)
             first, *rest = went[name]
             out += [replace(first, blanks=chunk[0].blanks), *rest]
+            for other in again:  # `evaluate = wrapped(evaluate)`
+                out += went[other]
+                more.remove(other)
     return write_units(out)
 
 

@@ -72,16 +72,20 @@ def _find_import(name: str, sources: Collection[str]) -> tuple[str | None, str] 
             for alias in node.names:
                 if (alias.asname or alias.name).split(".")[0] == name:
                     words = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-                    module = node.module if isinstance(node, ast.ImportFrom) else None
-                    return module, words
+                    return _module(node), words
     return None
+
+
+def _module(node: ast.Import | ast.ImportFrom) -> str | None:
+    """What names are imported from, with the dots in front of it. None if it is a module itself."""
+    return "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else None
 
 
 def _add_import(text: str, module: str | None, words: str) -> str:
     rows = text.split("\n")
     nodes = _imports(text)
     for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module == module and module is not None:
+        if module is not None and _module(node) == module:
             names = [_alias(alias) for alias in node.names]
             return replace_rows(rows, node, _statement(module, sorted([*names, words], key=_order)))
     line = _statement(module, [words])
@@ -99,15 +103,15 @@ def _remove_import(text: str, name: str, last: bool) -> str:
     rows = text.split("\n")
     nodes = _imports(text)
     for node in reversed(nodes) if last else nodes:
-        module = f"{node.module}." if isinstance(node, ast.ImportFrom) and node.module else ""
+        module = _module(node)
+        path = f"{module}." if module and not module.endswith(".") else module or ""
         for alias in node.names:
             own = alias.asname or alias.name
-            if name in (module + _alias(alias), own, _alias(alias)):
+            if name in (path + _alias(alias), own, _alias(alias)):
                 names = [_alias(other) for other in node.names if other is not alias]
                 if not names:
                     return replace_rows(rows, node, None)
-                held = node.module if isinstance(node, ast.ImportFrom) else None
-                return replace_rows(rows, node, _statement(held, names))
+                return replace_rows(rows, node, _statement(module, names))
     return text
 
 
@@ -116,8 +120,8 @@ def _alias(alias: ast.alias) -> str:
 
 
 def _top(node: ast.Import | ast.ImportFrom) -> str:
-    name = node.module if isinstance(node, ast.ImportFrom) else node.names[0].name
-    return (name or "").split(".")[0]
+    module = _module(node)
+    return (node.names[0].name if module is None else module).split(".")[0]
 
 
 def _order(name: str) -> tuple[int, str]:

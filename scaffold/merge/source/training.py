@@ -23,6 +23,7 @@ _WAITS = re.compile(r"if not \w+\.sync_gradients:")
 _ACCUMULATES = re.compile(r"with .*\.accumulate\(")
 _CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
 
+_PREPARES = re.compile(r"\.prepare\(")
 _OTHER_WEIGHTS = re.compile(r"with \w+\.applied\(\):|\w+\.load\(model\)")
 _USES_MODEL = re.compile(
     r"(\w+ = )?(?!print\b|log\b)([\w.]+\(.*\bmodel\b|model\.load\w*\()"
@@ -66,6 +67,11 @@ def waits_for_parts(text: str) -> bool:
 def limits_gradients(text: str) -> bool:
     """Whether a statement clips gradients, which are complete at the end of a step."""
     return bool(_CLIPS.match(text.strip()))
+
+
+def prepares(text: str) -> bool:
+    """Whether a statement has Accelerate wrap what was built, which comes last."""
+    return bool(_PREPARES.search(text))
 
 
 def puts_in_other_weights(text: str) -> bool:

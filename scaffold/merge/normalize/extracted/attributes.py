@@ -27,6 +27,16 @@ class Attributes:
         names = self.names[class_of(part)] - (local - self.held[target.name])
         return {name: f"{target.owner}.{name}" for name in names}
 
+    def bare_first(self, part: Part, ours: Sequence[Statement]) -> set[str]:
+        """The parameters that the owner reads as such, before they become attributes."""
+        seen: set[str] = set()
+        found: set[str] = set()
+        for unit in ours[slice(*part.inside)]:
+            named = words(unit)
+            found |= {word.name for word in named} - seen
+            seen |= {word.name.lstrip(".") for word in named}
+        return found & set(part.target.parameters)
+
     def rename(self, unit: Statement, table: Mapping[str, str]) -> Statement:
         if not table or unit.is_comment:
             return unit

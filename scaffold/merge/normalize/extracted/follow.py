@@ -13,6 +13,7 @@ from scaffold.merge.normalize.extracted.attributes import Attributes, find_attri
 from scaffold.merge.normalize.extracted.parts import Part, find_parts
 from scaffold.merge.normalize.extracted.signature import binds_outer_names, passed_on
 from scaffold.merge.normalize.extracted.spans import Spans, find_spans, spans_of
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import functions
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import Statement
@@ -102,10 +103,13 @@ class Moved:
         first = part.inside[0]
         own = next(unit.depth for unit in self.ours[first:] if not unit.is_comment)
         table = self.attributes.table(part)
+        early = self.attributes.bare_first(part, self.ours) & table.keys()
         out = []
         for number, unit in self._numbered(part, start, end):
             if number >= 0:
-                unit = self.attributes.rename(unit, table)
+                early -= effects_of(unit).binds
+                now = {name: held for name, held in table.items() if name not in early}
+                unit = self.attributes.rename(unit, now)
             out.append(self._at(unit, unit.depth + own - level))
         return [replace(out[0], blanks=self.ours[first].blanks), *out[1:]]
 
