@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 from pyflakes.checker import Checker
 
-from corpus.edit import CHECKPOINT, CONFIG, TRAIN, Apply, Files, both
+from corpus.edit import CHECKPOINT, TRAIN, Apply, Files, both
 from corpus.structure import move
 from scaffold.merge.conflicts import take_side
+from scaffold.merge.merge import merge_files
 from scaffold.merge.semantics.names import UNDEFINED, find_faults
+from scaffold.project.pristine import Pristine
 from support.canonical import canonical
 from support.combinations import in_turns
 from support.merges.all_cases import CASES, TYPICAL
@@ -106,12 +108,43 @@ def test_a_style_is_no_conflict(style: Apply, update: str, tmp_path: Path) -> No
 
 
 @pytest.mark.sweep
-def test_a_function_that_its_owner_moved_stays_when_its_feature_goes(tmp_path: Path) -> None:
+def test_a_function_that_its_owner_only_moved_goes_with_its_feature(tmp_path: Path) -> None:
+    """Unless the owner changed it, or uses it elsewhere: then somebody has to look at it."""
     edit = move(("build_schedule",), "schedule.py", "The learning rate.")
     outcome = updated(Case("", edit, (NO_SCHEDULE,), (), (), {}), tmp_path / "project")
-    assert outcome.conflicts() == {CONFIG}, "the schedule reads a field that goes"
-    assert b"def build_schedule" in outcome.files["schedule.py"]
+    assert not outcome.failed and outcome.files["schedule.py"] == b'"""The learning rate."""\n'
     assert b"build_schedule" not in outcome.files[TRAIN]
+
+    def changed(files: Files) -> None:
+        edit(files)
+        files["schedule.py"] = files["schedule.py"].replace("warmup =", "warm =", 1)
+
+    outcome = updated(Case("", changed, (NO_SCHEDULE,), (), (), {}), tmp_path / "changed")
+    assert b"warm =" in outcome.files["schedule.py"] and outcome.failed
+
+    def used(files: Files) -> None:
+        edit(files)
+        files["plot.py"] = "from schedule import build_schedule\n\nprint(build_schedule)\n"
+
+    outcome = updated(Case("", used, (NO_SCHEDULE,), (), (), {}), tmp_path / "used")
+    assert b"def build_schedule" in outcome.files["schedule.py"]
+
+
+SAME = [name for name in CASES if CASES[name].mine.keys() <= CASES[name].renders[0].keys()]
+
+
+@pytest.mark.parametrize("name", in_turns(SAME, 24))
+def test_what_both_sides_did_is_done_once(name: str) -> None:
+    """The owner made an edit by hand, and the update brings the same, and a line at the end."""
+    base, mine = (dict(files) for files in (CASES[name].renders[0], CASES[name].mine))
+    changed = {path for path in mine if path.endswith(".py") and mine[path] != base[path]}
+    mine |= {path: mine[path].replace("\r\n", "\n") for path in changed}
+    theirs = mine | {path: f"{mine[path].rstrip()}\n\n\nLAST = 1\n" for path in changed}
+    merged = merge_files(Pristine("", {}, base), mine, theirs, "the update")
+    assert not merged.conflicts
+    for path in changed:
+        sides = [ast.dump(ast.parse(files[path] or "")) for files in (merged.files, theirs)]
+        assert sides[0] == sides[1], path
 
 
 @pytest.mark.sweep

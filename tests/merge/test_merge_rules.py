@@ -675,6 +675,25 @@ def test_an_import_stands_above_a_class_of_the_owner() -> None:
     assert text.index("from .waves import sine") < text.index("class Output")
 
 
+def test_the_same_imports_in_another_order_are_there_once() -> None:
+    base = "import json\n\n\ndef f(x):\n    return json.dumps(x)\n"
+    ours = base.replace("json\n", "json\nimport numpy\nimport pandas\nimport re\n", 1)
+    ours = ours.replace("(x)\n", "(re.sub(x, numpy.array(x), pandas.array(x)))\n")
+    theirs = base.replace("json\n", "json\nimport pandas\nimport numpy\n", 1)
+    theirs += "\n\ndef g(x):\n    return numpy.array(x), pandas.array(x)\n"
+    theirs = theirs.replace("def f(x):", "def f(x) -> str:")
+    text = clean(base, ours, theirs)
+    assert text.count("import numpy") == text.count("import pandas") == 1 and "def g" in text
+
+
+def test_a_new_function_below_one_that_the_owner_deleted_is_no_question() -> None:
+    base = "def one(x):\n    return x\n\n\ndef two(x):\n    return 2 * x\n"
+    ours = "def one(x):\n    return x\n"
+    assert clean(base, ours, base + "\n\ndef three(x):\n    return 3 * x\n") == (
+        ours + "\n\ndef three(x):\n    return 3 * x\n"
+    )
+
+
 @pytest.mark.parametrize("place", ["start", "end"])
 def test_an_option_that_both_sides_add_is_asked_about(place: str) -> None:
     base = 'parser.add_argument("--net", default=1)\nparser.add_argument("--size", default=2)\n'

@@ -107,6 +107,12 @@ class Assembly(Triple):
         return [replace(self._place(merged, depth), blanks=blanks, origin=f"b{number}")]
 
     def _gap(self, gap: int) -> list[Piece]:
+        for one, other in ((self.ours, self.theirs), (self.theirs, self.ours)):
+            units, others = (
+                [side.units[row] for row in side.inserts[gap]] for side in (one, other)
+            )
+            if others and contains(units, others, (0, 0)):  # both wrote them where they are
+                return [self._at(one, row, one.units[row].depth) for row in one.inserts[gap]]
         ours = [
             self._move(self.ours, self.theirs, place, gap)
             for place in self.ours.inserts[gap]
@@ -126,9 +132,11 @@ class Assembly(Triple):
 
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Statement:
         """A new unit of one side, at the depth that the other side gave its surroundings."""
-        unit = one.units[place]
-        moved = self._place(unit, unit.depth + depth_change(self, one, other, place, gap))
-        return replace(moved, origin=self.origin(one, place))
+        depth = one.units[place].depth + depth_change(self, one, other, place, gap)
+        return self._at(one, place, depth)
+
+    def _at(self, side: Side, place: int, depth: int) -> Statement:
+        return replace(self._place(side.units[place], depth), origin=self.origin(side, place))
 
     def _place(self, unit: Statement, depth: int) -> Statement:
         in_place = unit.depth == depth and indent_fits(unit, self.indent)

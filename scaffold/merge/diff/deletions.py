@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, Statement
 
 
@@ -14,7 +15,11 @@ def without_known(triple: Triple, gap: int, theirs: Sequence[Statement]) -> Iter
     drop = False
     for place, unit in zip(triple.theirs.inserts[gap], theirs, strict=True):
         if anchor(unit)[1:] != ("text",):  # a text says what the field above it is
-            drop = _is_written_by_hand(triple, place, gap) or stays_deleted(triple, place)
+            drop = (
+                _is_written_by_hand(triple, place, gap)
+                or stays_deleted(triple, place)
+                or (bool(imports_of(unit)) and is_in(unit, triple.ours.added))
+            )
         if not drop:
             yield unit
 

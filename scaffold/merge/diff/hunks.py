@@ -9,12 +9,15 @@ import re
 from collections.abc import Collection, Sequence
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
+from scaffold.merge.diff.deletions import is_in
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
+
+_DEFINITIONS = (("FunctionDef",), ("AsyncFunctionDef",), ("ClassDef",))
 
 
 def whole_hunks(triple: Triple, found: Collection[Hunk]) -> list[Hunk]:
@@ -128,7 +131,11 @@ def _binds_what_stands_beside(
 def _both_fit(triple: Triple, gap: int) -> bool:
     ours = [triple.ours.units[place] for place in triple.ours.inserts[gap]]
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
-    if contains(ours, theirs) or contains(theirs, ours):
+    pairs = (ours, theirs), (theirs, ours)
+    if any(contains(*pair) or contains(*pair, (0, 0)) for pair in pairs):
+        return True
+    theirs = [unit for unit in theirs if not (imports_of(unit) and is_in(unit, ours))]
+    if not theirs:
         return True
     if triple.kind != PYTHON:
         purposes = [{anchor(unit) for unit in units} - {()} for units in (ours, theirs)]
@@ -192,7 +199,7 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
         near.append(number_of[head])
     if not near or any(other.match[number] is not None for number in near):
         return None
-    if one is triple.ours and depth == 0:
+    if depth == 0 and (one is triple.ours or anchor(one.units[first])[:1] in _DEFINITIONS):
         return None
     return near[0]
 

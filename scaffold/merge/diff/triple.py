@@ -100,12 +100,18 @@ def _called(unit: Statement) -> set[str]:
     return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
 
 
-def contains(units: Sequence[Statement], others: Sequence[Statement]) -> bool:
-    """Whether the units contain all the others, in their order and in the same blocks."""
-    rest = iter(_levels(units))
-    return all(other in rest for other in _levels(others))
+def contains(
+    units: Sequence[Statement], others: Sequence[Statement], level: tuple[int, int] | None = None
+) -> bool:
+    """Whether the units contain all the others, in their order and in the same blocks.
+
+    `level` is the depth from which each side counts: that of its outermost unit, or this.
+    """
+    lowest = [min((unit.depth for unit in rows), default=0) for rows in (units, others)]
+    one, two = level or lowest
+    rest = iter(_at_levels(units, one))
+    return all(other in rest for other in _at_levels(others, two))
 
 
-def _levels(units: Sequence[Statement]) -> list[tuple[str, int]]:
-    level = min((unit.depth for unit in units), default=0)
+def _at_levels(units: Sequence[Statement], level: int) -> list[tuple[str, int]]:
     return [(unit.key, unit.depth - level) for unit in units]

@@ -33,7 +33,10 @@ def follow_extracted(
     parts = find_parts(base, ours, named)
     if not parts:
         return None
-    there = functions(theirs).keys() & functions(named).keys()  # a renamed one is no part
+    held = functions(theirs).keys()
+    if any(part.target.name in held - functions(base).keys() for part in parts):
+        return None  # the update moves it there, too
+    there = held & functions(named).keys()  # a renamed one is no part
     parts = [part for part in parts if part.function.name in there]
     spans = find_spans(align(base, theirs), base, ours, parts)
     parts = [part for part in parts if part in spans]
