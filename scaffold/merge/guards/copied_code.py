@@ -5,6 +5,7 @@ A step that was put into both branches of an `if` gets new lines in one of them.
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from scaffold.merge.diff.deletions import is_same
 from scaffold.merge.diff.mapping import anchor
@@ -40,9 +41,9 @@ def _neighbours(triple: Triple) -> Iterator[tuple[str, str, str]]:
     """The owner's new statements, with the new ones below them."""
     units = triple.ours.units
     for places in triple.ours.inserts:
-        for place in places:
-            if place + 1 in places:
-                yield units[place].scope, units[place].key, units[place + 1].key
+        for place, below in pairwise(places):
+            if below == place + 1:
+                yield units[place].scope, units[place].key, units[below].key
 
 
 def _is_moved(triple: Triple, unit: Statement) -> bool:

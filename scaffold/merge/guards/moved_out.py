@@ -17,39 +17,44 @@ def find_moved_out(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
     if triple.kind != PYTHON:
         return
+    moved = _moved(triple)
+    for gap, places in enumerate(triple.theirs.inserts if moved else ()):
+        for head in places:
+            inside = _inside(triple.theirs, head)
+            if any(triple.ours.match[number] is not None for number in inside):
+                for name in [anchor(triple.base[row])[-1] for row in inside if row in moved][:1]:
+                    yield (gap, gap), f"it would not be around {name}, which you moved"
+        for name in list(_passed_by(triple, gap, moved))[:1] if places else ():
+            yield (gap, gap), f"it would come after {name}, which you moved"
+
+
+def _moved(triple: Triple) -> dict[int, int]:
+    """The statements that the owner moved, by number in the base, with their places now."""
     own = {
         (unit.scope, unit.key): place
         for place, unit in enumerate(triple.ours.units)
         if place not in triple.ours.number_of and not unit.is_comment
     }
-    for gap, places in enumerate(triple.theirs.inserts if own else ()):
-        for head in places:
-            inside = _inside(triple.theirs, head)
-            kept = [number for number in inside if triple.ours.match[number] is not None]
-            for number in inside if kept else ():
-                unit = triple.base[number]
-                moved = triple.ours.match[number] is None and (unit.scope, unit.key) in own
-                if moved and len(anchor(unit)) > 1:
-                    yield (gap, gap), f"it would not be around {anchor(unit)[-1]}, which you moved"
-                    break
-        for name in _passed_by(triple, gap, own):
-            yield (gap, gap), f"it would come after {name}, which you moved"
-            break
+    return {
+        number: own[unit.scope, unit.key]
+        for number, unit in enumerate(triple.base)
+        if triple.ours.match[number] is None
+        and (unit.scope, unit.key) in own
+        and len(anchor(unit)) > 1
+    }
 
 
-def _passed_by(triple: Triple, gap: int, own: Mapping[tuple[str, str], int]) -> Iterator[str]:
+def _passed_by(triple: Triple, gap: int, moved: Mapping[int, int]) -> Iterator[str]:
     """What stood below a gap, reads what the new lines set there, and stands above it now."""
     units = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
     given = set[str]().union(*(effects_of(unit).binds for unit in units))
     if any(puts_in_other_weights(unit.text) and not unit.is_head for unit in units):
         given.add("model")
     below = next((place for place in triple.ours.match[gap:] if place is not None), 0)
-    for number in range(gap, len(triple.base) if given else 0):
+    for number, place in moved.items():
         unit = triple.base[number]
-        there = own.get((unit.scope, unit.key))
-        if there is None or triple.ours.match[number] is not None or unit.scope != units[0].scope:
-            continue
-        if there < below and given & effects_of(unit).reads and len(anchor(unit)) > 1:
+        is_above = number >= gap and place < below and unit.scope == units[0].scope
+        if is_above and given & effects_of(unit).reads:
             yield anchor(unit)[-1]
 
 
