@@ -14,6 +14,7 @@ import wave
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,16 @@ class Carrier:
         """The data set with this content in the file that has the rows."""
         return Trial({**self.files, name: content}, {self.option: name}, place=name)
 
+    def table(self, rows: tuple[Row, ...], head: list[str] | None = None) -> "Trial":
+        return self.write("rows.csv", to_csv(rows, head))
+
+    def lines(self, rows: tuple[Row, ...]) -> "Trial":
+        return self.write("rows.jsonl", to_json(rows))
+
     def plain(self) -> "Trial":
         if not self.rows:
             return Trial(self.files)
-        if self.csv:
-            return self.write("rows.csv", to_csv(self.rows))
-        return self.write("rows.jsonl", to_json(self.rows))
+        return self.table(self.rows) if self.csv else self.lines(self.rows)
 
     def changed(self, **cells: Any) -> tuple[Row, ...]:
         """The rows, with other cells in one of them."""
@@ -156,23 +161,20 @@ def words(number: int) -> str:
     return f"{WORDS[number % 12]} {WORDS[number // 12 + number % 5]} {number}"
 
 
-PICTURES = {f"p/{number:02}.png": picture(number) for number in range(COUNT)}
-SOUNDS = {f"s/{number:02}.wav": sound(300 + 20 * number) for number in range(COUNT)}
-MONTHS = [f"{2000 + n // 12}{1 + n % 12:02}" for n in range(60)]
-SMALL = {"image_size": 16}
-BOX = [4, 5, 10, 8]  # left, top, width and height
-
-
-def rows(**columns: Callable[[int], Any]) -> tuple[Row, ...]:
-    return tuple({name: make(n) for name, make in columns.items()} for n in range(COUNT))
+def later(count: int) -> Callable[[int], str]:
+    """The words of a later row."""
+    return lambda number: words(number + count)
 
 
 def pick(*values: Any) -> Callable[[int], Any]:
     return lambda number: values[number % len(values)]
 
 
-def option(task: str, **values: Value) -> dict[str, Value]:
-    return {f"{task}.{name}": value for name, value in values.items()}
+PICTURES = {f"p/{number:02}.png": picture(number) for number in range(COUNT)}
+SOUNDS = {f"s/{number:02}.wav": sound(300 + 20 * number) for number in range(COUNT)}
+MONTHS = [f"{2000 + n // 12}{1 + n % 12:02}" for n in range(60)]
+SMALL = {"image_size": 16}
+BOX = [4, 5, 10, 8]  # left, top, width and height
 
 
 def folders(*names: str) -> Files:
@@ -226,148 +228,147 @@ def masks_files() -> Files:
     return {**files, **{f"d/masks/{n:02}.png": content.getvalue() for n in range(COUNT)}}
 
 
-def images_of(task: str) -> Carrier:
-    files = {f"d/{n:02}.png": picture(n) for n in range(COUNT)}
-    answers = option(task, dataset="image_folder")
-    return Carrier(task, {"path": "d", **SMALL}, files, answers=answers, others=None)
+def options(name: str, dataset: str, more: Mapping[str, Value]) -> dict[str, Value]:
+    task = name.partition(",")[0]
+    return {f"{task}.{key}": value for key, value in {"dataset": dataset, **more}.items()}
 
 
+def of_rows(
+    name: str,
+    dataset: str,
+    forms: str,
+    columns: Mapping[str, Callable[[int], Any]],
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    files: Files = MappingProxyType({}),
+    more: Mapping[str, Value] = MappingProxyType({}),
+    **fields: Any,
+) -> Carrier:
+    """Rows that are written in these forms, CSV or JSON: each column by the number of the row."""
+    rows = tuple({key: make(n) for key, make in columns.items()} for n in range(COUNT))
+    fields |= {"csv": "csv" in forms, "json": "json" in forms}
+    return Carrier(name, settings, files, rows, **fields, answers=options(name, dataset, more))
+
+
+def of_files(name: str, dataset: str, files: Files, others: Any = None, **more: Any) -> Carrier:
+    """Files of a folder without rows, and settings."""
+    settings = {"path": "d", **more}
+    return Carrier(name, settings, files, others=others, answers=options(name, dataset, {}))
+
+
+SEVERAL, CLASS, KIND = pick("a,b", "b", "a"), pick("a", "b"), pick("u", "v", "w")
+NUMBER = pick("0.5", "1.5", "2")
+PAIR = {"prompt": words, "chosen": later(1), "rejected": later(2)}
+LONG = {"text": lambda n: " ".join(map(words, range(n, n + 9)))}
+TEXTS = {"text_columns": "text"}
+ANSWERED = {
+    "context": lambda n: f"It is {words(n)}.",
+    "question": words,
+    "answers": lambda n: {"text": [words(n)], "answer_start": [6]},
+}
+CHOICES = {"context": words, "choices": pick(["x", "y"], ["x", "z"]), "label": pick(0, 1)}
+TAGGED = {"tokens": lambda n: words(n).split(), "tags": pick(["B-LOC", "O", "O"])}
+PICTURE, SOUND = {"image": lambda n: f"p/{n:02}.png"}, {"file": lambda n: f"s/{n:02}.wav"}
+OF_SOUNDS = {"files": SOUNDS, "file": "file"}
+OF_PICTURES = {"settings": SMALL, "files": PICTURES, "file": "image"}
+TABLE = {**OF_PICTURES, "option": "table", "others": ("val_table", "test_table")}
+BOTH = ("val_path", "test_path")
 CARRIERS = [
-    Carrier(
+    of_rows(
         "tabular_classification",
-        {},
-        rows=rows(
-            x=str, y=pick("0.5", "1.5", "2"), kind=pick("u", "v", "w"), target=pick("a", "b")
-        ),
-        csv=True,
+        "csv",
+        "csv",
+        {"x": str, "y": NUMBER, "kind": KIND, "target": CLASS},
         label="target",
         text="kind",
         number="y",
-        answers=option("tabular_classification", dataset="csv"),
     ),
-    Carrier(
+    of_rows(
         "tabular_regression",
-        {},
-        rows=rows(x=str, kind=pick("u", "v", "w"), target=pick("0.5", "1.5", "2")),
-        csv=True,
+        "csv",
+        "csv",
+        {"x": str, "kind": KIND, "target": NUMBER},
         text="kind",
         number="target",
-        answers=option("tabular_regression", dataset="csv"),
     ),
-    Carrier(
+    of_rows(
         "text_classification",
-        {},
-        rows=rows(text=words, label=pick("a", "b")),
-        csv=True,
-        json=True,
+        "csv",
+        "csv json",
+        {"text": words, "label": CLASS},
         label="label",
         text="text",
-        answers=option("text_classification", dataset="csv", text_columns="text"),
+        more=TEXTS,
     ),
-    Carrier(
+    of_rows(
         "text_classification, labels",
-        {},
-        rows=rows(text=words, labels=pick("a,b", "b", "a")),
-        csv=True,
-        json=True,
+        "csv",
+        "csv json",
+        {"text": words, "labels": SEVERAL},
         text="text",
-        answers=option("text_classification", dataset="csv", text_columns="text", labels="many"),
+        more={**TEXTS, "labels": "many"},
     ),
-    Carrier(
+    of_rows(
         "text_classification, numbers",
-        {},
-        rows=rows(text=words, number=pick("0.5", "1.5", "2")),
-        csv=True,
-        json=True,
+        "csv",
+        "csv json",
+        {"text": words, "number": NUMBER},
         text="text",
         number="number",
-        answers=option("text_classification", dataset="csv", text_columns="text", labels="number"),
+        more={**TEXTS, "labels": "number"},
     ),
-    Carrier(
-        "seq2seq",
-        {},
-        rows=rows(source=words, target=lambda n: words(n + 1)),
-        csv=True,
-        json=True,
-        text="target",
-        answers=option("seq2seq", dataset="csv"),
+    of_rows("seq2seq", "csv", "csv json", {"source": words, "target": later(1)}, text="target"),
+    of_rows(
+        "embeddings", "files", "csv json", {"anchor": words, "positive": later(3)}, text="positive"
     ),
-    Carrier(
-        "embeddings",
-        {},
-        rows=rows(anchor=words, positive=lambda n: words(n + 3)),
-        csv=True,
-        json=True,
-        text="positive",
-        answers=option("embeddings", dataset="files"),
-    ),
-    Carrier(
+    of_rows(
         "embeddings, images",
-        SMALL,
-        PICTURES,
-        rows(image=lambda n: f"p/{n:02}.png", text=words),
-        csv=True,
-        json=True,
+        "images",
+        "csv json",
+        {**PICTURE, "text": words},
         text="text",
-        file="image",
-        answers=option("embeddings", dataset="images"),
+        **OF_PICTURES,
     ),
-    Carrier(
+    of_rows(
         "image_classification, csv",
-        SMALL,
-        PICTURES,
-        rows(image=lambda n: f"p/{n:02}.png", label=pick("a", "b")),
-        csv=True,
+        "csv",
+        "csv",
+        {**PICTURE, "label": CLASS},
         label="label",
-        file="image",
-        option="table",
-        others=("val_table", "test_table"),
-        answers=option("image_classification", dataset="csv"),
+        **TABLE,
     ),
-    Carrier(
+    of_rows(
         "image_classification, labels",
-        SMALL,
-        PICTURES,
-        rows(image=lambda n: f"p/{n:02}.png", labels=pick("a,b", "b", "a")),
-        csv=True,
-        file="image",
-        option="table",
-        others=("val_table", "test_table"),
-        answers=option("image_classification", dataset="csv", labels="many"),
+        "csv",
+        "csv",
+        {**PICTURE, "labels": SEVERAL},
+        more={"labels": "many"},
+        **TABLE,
     ),
-    Carrier(
+    of_rows(
         "image_classification, numbers",
-        SMALL,
-        PICTURES,
-        rows(image=lambda n: f"p/{n:02}.png", number=pick("0.5", "1.5", "2")),
-        csv=True,
-        file="image",
+        "csv",
+        "csv",
+        {**PICTURE, "number": NUMBER},
         number="number",
-        option="table",
-        others=("val_table", "test_table"),
-        answers=option("image_classification", dataset="csv", labels="number"),
+        more={"labels": "number"},
+        **TABLE,
     ),
-    Carrier(
+    of_rows(
         "audio_classification, csv",
-        {},
-        SOUNDS,
-        rows(file=lambda n: f"s/{n:02}.wav", label=pick("a", "b")),
-        csv=True,
+        "files",
+        "csv",
+        {**SOUND, "label": CLASS},
         label="label",
-        file="file",
         others=None,
-        answers=option("audio_classification", dataset="files"),
+        **OF_SOUNDS,
     ),
-    Carrier(
+    of_rows(
         "speech_recognition",
-        {},
-        SOUNDS,
-        rows(file=lambda n: f"s/{n:02}.wav", text=lambda n: WORDS[n % 12]),
-        csv=True,
-        json=True,
+        "files",
+        "csv json",
+        {**SOUND, "text": lambda n: WORDS[n % 12]},
         text="text",
-        file="file",
-        answers=option("speech_recognition", dataset="files"),
+        **OF_SOUNDS,
     ),
     Carrier(
         "forecasting",
@@ -381,302 +382,123 @@ CARRIERS = [
         text="series",
         number="value",
         others=None,
-        answers=option("forecasting", dataset="file"),
+        answers=options("forecasting", "file", {}),
     ),
-    Carrier(
-        "sft",
-        {},
-        rows=rows(prompt=words, completion=lambda n: words(n + 1)),
-        json=True,
-        text="completion",
-        answers=option("sft", dataset="jsonl"),
-    ),
-    Carrier(
-        "dpo",
-        {},
-        rows=rows(prompt=words, chosen=lambda n: words(n + 1), rejected=lambda n: words(n + 2)),
-        json=True,
-        text="chosen",
-        answers=option("dpo", dataset="jsonl"),
-    ),
-    Carrier(
-        "reward_model",
-        {},
-        rows=rows(prompt=words, chosen=lambda n: words(n + 1), rejected=lambda n: words(n + 2)),
-        json=True,
-        text="chosen",
-        answers=option("reward_model", dataset="jsonl"),
-    ),
-    Carrier(
-        "multiple_choice",
-        {},
-        rows=rows(context=words, choices=pick(["x", "y"], ["x", "z"]), label=pick(0, 1)),
-        json=True,
-        text="context",
-        answers=option("multiple_choice", dataset="file"),
-    ),
-    Carrier(
-        "question_answering",
-        {},
-        rows=rows(
-            context=lambda n: f"It is {words(n)}.",
-            question=words,
-            answers=lambda n: {"text": [words(n)], "answer_start": [6]},
-        ),
-        json=True,
-        text="question",
-        answers=option("question_answering", dataset="squad"),
-    ),
-    Carrier(
-        "token_classification",
-        {},
-        rows=rows(tokens=lambda n: words(n).split(), tags=pick(["B-LOC", "O", "O"])),
-        json=True,
-        answers=option("token_classification", dataset="conll"),
-    ),
-    Carrier(
-        "language_model",
-        {"context": 16},
-        rows=rows(text=lambda n: " ".join(map(words, range(n, n + 9)))),
-        json=True,
-        text="text",
-        answers=option("language_model", dataset="text"),
-    ),
-    Carrier(
-        "masked_language_model",
-        {"max_length": 16},
-        rows=rows(text=lambda n: " ".join(map(words, range(n, n + 9)))),
-        json=True,
-        text="text",
-        answers=option("masked_language_model", dataset="text"),
-    ),
-    Carrier(
-        "image_classification",
-        {"path": "d", **SMALL},
-        folders("a", "b"),
-        answers=option("image_classification", dataset="image_folder"),
-        others=None,
-    ),
-    Carrier(
+    of_rows("sft", "jsonl", "json", {"prompt": words, "completion": later(1)}, text="completion"),
+    of_rows("dpo", "jsonl", "json", PAIR, text="chosen"),
+    of_rows("reward_model", "jsonl", "json", PAIR, text="chosen"),
+    of_rows("multiple_choice", "file", "json", CHOICES, text="context"),
+    of_rows("question_answering", "squad", "json", ANSWERED, text="question"),
+    of_rows("token_classification", "conll", "json", TAGGED),
+    of_rows("language_model", "text", "json", LONG, {"context": 16}, text="text"),
+    of_rows("masked_language_model", "text", "json", LONG, {"max_length": 16}, text="text"),
+    of_files("image_classification", "image_folder", folders("a", "b"), **SMALL),
+    of_files(
         "audio_classification",
-        {"path": "d"},
+        "files",
         {f"d/{'ab'[n % 2]}/{n:02}.wav": sound(300 + 20 * n) for n in range(COUNT)},
-        answers=option("audio_classification", dataset="files"),
-        others=None,
     ),
-    *[images_of(task) for task in ("autoencoder", "diffusion", "gan", "self_supervised")],
-    Carrier(
-        "object_detection, coco",
-        {"path": "d", "image_size": 32},
-        coco_files(),
-        answers=option("object_detection", dataset="coco"),
-    ),
-    Carrier(
-        "object_detection, yolo",
-        {"path": "d", "image_size": 32},
-        yolo_files(),
-        answers=option("object_detection", dataset="yolo"),
-    ),
-    Carrier(
-        "object_detection, voc",
-        {"path": "d", "image_size": 32},
-        voc_files(),
-        answers=option("object_detection", dataset="voc"),
-    ),
-    Carrier(
-        "semantic_segmentation, folder",
-        {"path": "d", "image_size": 16, "classes": 2},
-        masks_files(),
-        answers=option("semantic_segmentation", dataset="folder"),
-    ),
-    Carrier(
-        "semantic_segmentation, coco",
-        {"path": "d", "image_size": 16, "classes": 3},
-        coco_files(),
-        answers=option("semantic_segmentation", dataset="coco"),
-    ),
+    *[
+        of_files(task, "image_folder", {f"d/{n:02}.png": picture(n) for n in range(COUNT)}, **SMALL)
+        for task in ("autoencoder", "diffusion", "gan", "self_supervised")
+    ],
+    of_files("object_detection, coco", "coco", coco_files(), BOTH, image_size=32),
+    of_files("object_detection, yolo", "yolo", yolo_files(), BOTH, image_size=32),
+    of_files("object_detection, voc", "voc", voc_files(), BOTH, image_size=32),
+    of_files("semantic_segmentation, folder", "folder", masks_files(), BOTH, **SMALL, classes=2),
+    of_files("semantic_segmentation, coco", "coco", coco_files(), BOTH, **SMALL, classes=3),
 ]
 
 # --- kinds --------------------------------------------------------------------------------------
 
 Kind = Callable[[Carrier], Trial | None]
-TABLES: dict[str, Kind] = {}
-OBJECTS: dict[str, Kind] = {}
-FOLDERS: dict[str, Kind] = {}
-SOUND_FILES: dict[str, Kind] = {}
-IMAGE_FILES: dict[str, Kind] = {}
-COCO: dict[str, Kind] = {}
-YOLO: dict[str, Kind] = {}
-BOXES: dict[str, Kind] = {}
-MASKS: dict[str, Kind] = {}
+BOM = b"\xef\xbb\xbf"
 
 
-def kind(table: dict[str, Kind], name: str) -> Callable[[Kind], Kind]:
-    def add(function: Kind) -> Kind:
-        table[name] = function
-        return function
-
-    return add
-
-
-def rewritten(c: Carrier, change: Callable[[bytes], bytes], name: str = "rows.csv") -> Trial:
+def rewritten(change: Callable[[bytes], bytes], name: str = "rows.csv", row: bool = False) -> Kind:
     """The plain table, changed as bytes."""
-    return c.write(name, change(to_csv(c.rows)))
+    return lambda c: replace(c.write(name, change(to_csv(c.rows))), row=row)
 
 
-@kind(TABLES, "BOM and line ends of Windows")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, lambda text: b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n"))
+def styled(name: str = "rows.csv", **style: Any) -> Kind:
+    """The plain table, in another style of CSV."""
+    return lambda c: c.write(name, to_csv(c.rows, **style))
 
 
-@kind(TABLES, "all cells quoted")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.csv", to_csv(c.rows, quoting=csv.QUOTE_ALL))
+def one_cell(field: str, cell: str) -> Kind:
+    """Another cell in one row, in the column that a data set has for this."""
+
+    def make(c: Carrier) -> Trial | None:
+        column = getattr(c, field)
+        return c.table(c.changed(**{column: cell})).at_row() if column else None
+
+    return make
 
 
-@kind(TABLES, "commas, quotes and line breaks in a cell")
-def _(c: Carrier) -> Trial | None:
+def all_cells(field: str, change: Callable[[str], str], row: bool = False) -> Kind:
+    """Other cells in all rows."""
+
+    def make(c: Carrier) -> Trial | None:
+        column = getattr(c, field)
+        return replace(c.table(c.mapped(column, change)), row=row) if column else None
+
+    return make
+
+
+def but_for_tables(make: Kind) -> Kind:
+    """Of all data sets but those of the two tasks that read each column of a table."""
+    return lambda c: None if c.task.startswith("tabular") else make(c)
+
+
+def commas_in_a_cell(c: Carrier) -> Trial | None:
     column = c.text or c.label
     if not column:
         return None
     first = c.rows[0][column]
     rows = c.mapped(column, lambda cell: f'{cell}, "b"\nc' if cell == first else cell)
-    trial = c.write("rows.csv", to_csv(rows))
-    return trial.like(c.write("rows.jsonl", to_json(rows))) if c.json else trial
+    return c.table(rows).like(c.lines(rows)) if c.json else c.table(rows)
 
 
-@kind(TABLES, "a comma at the end of each row")
-def _(c: Carrier) -> Trial:
-    def change(text: bytes) -> bytes:
-        head, _, rest = text.partition(b"\n")
-        return head + b"\n" + rest.replace(b"\n", b",\n")
-
-    return rewritten(c, change).at_row()
+def without_a_last_comma(text: bytes) -> bytes:
+    """A comma at the end of each row, but not of the names."""
+    head, _, rest = text.partition(b"\n")
+    return head + b"\n" + rest.replace(b"\n", b",\n")
 
 
-@kind(TABLES, "a comma at the end of each line")
-def _(c: Carrier) -> Trial:
-    # in a table of numbers, it is a column without a name
-    return replace(rewritten(c, lambda text: text.replace(b"\n", b",\n")), place="rows.csv|Unnamed")
+def numbered(rows: tuple[Row, ...], name: str) -> tuple[Row, ...]:
+    return tuple({name: number, **row} for number, row in enumerate(rows))
 
 
-@kind(TABLES, "an index column without a name")
-def _(c: Carrier) -> Trial | None:
-    if c.task.startswith("tabular"):
-        return None  # it is a column like others
-    numbered = tuple({"": number, **row} for number, row in enumerate(c.rows))
-    return c.write("rows.csv", to_csv(numbered))
+def with_more(c: Carrier) -> tuple[Row, ...]:
+    """The rows with a column that nobody reads."""
+    return tuple({**row, "zip": number} for number, row in enumerate(c.rows))
 
 
-@kind(TABLES, "a row that is too short")
-def _(c: Carrier) -> Trial:
-    cut = b",".join(to_csv(c.rows[:1]).splitlines()[1].split(b",")[:1]) + b"\n"
-    return rewritten(c, lambda text: text + cut).at_row()
+def with_row(more: Callable[[bytes], bytes]) -> Kind:
+    """A row more, made of the first one."""
+    return rewritten(lambda text: text + more(text.splitlines()[1]) + b"\n", row=True)
 
 
-@kind(TABLES, "a row that is too long")
-def _(c: Carrier) -> Trial:
-    more = to_csv(c.rows[:1]).splitlines()[1] + b",more\n"
-    return rewritten(c, lambda text: text + more).at_row()
-
-
-@kind(TABLES, "semicolons")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.csv", to_csv(c.rows, delimiter=";"))
-
-
-@kind(TABLES, "tabs in a .csv file")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.csv", to_csv(c.rows, delimiter="\t"))
-
-
-@kind(TABLES, "a .tsv file")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.tsv", to_csv(c.rows, delimiter="\t"))
-
-
-@kind(TABLES, "a .TSV file")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.TSV", to_csv(c.rows, delimiter="\t"))
-
-
-@kind(TABLES, "a quotation mark that is not closed")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, lambda text: text + b'"' + text.splitlines()[1] + b"\n")
-
-
-@kind(TABLES, "a column twice")
-def _(c: Carrier) -> Trial:
+def a_column_twice(c: Carrier) -> Trial:
     last = c.columns[-1]
-    head = [*c.columns, last]
-    return c.write("rows.csv", to_csv(tuple({**r, "+": r[last]} for r in c.rows), head))
+    return c.table(tuple({**r, "+": r[last]} for r in c.rows), head=[*c.columns, last])
 
 
-@kind(TABLES, "spaces around the names of columns")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.csv", to_csv(c.rows, [c.columns[0], *(f" {n}" for n in c.columns[1:])]))
-
-
-@kind(TABLES, "names of columns in capitals")
-def _(c: Carrier) -> Trial | None:
+def in_capitals(c: Carrier) -> Trial:
     if c.task.startswith("tabular"):
-        return c.write(
-            "rows.csv", to_csv(c.rows, [n.replace("target", "Target") for n in c.columns])
-        )
-    return c.write("rows.csv", to_csv(c.rows, [name.title() for name in c.columns]))
+        return c.table(c.rows, head=[name.replace("target", "Target") for name in c.columns])
+    return c.table(c.rows, head=[name.title() for name in c.columns])
 
 
-@kind(TABLES, "a space before a class")
-def _(c: Carrier) -> Trial | None:
-    if not c.label:
-        return None
-    rows = c.changed(**{c.label: f" {c.rows[2][c.label]}"})
-    return c.write("rows.csv", to_csv(rows)).at_row()
-
-
-@kind(TABLES, "an empty class or number")
-def _(c: Carrier) -> Trial | None:
-    column = c.label or c.number
-    if not column or c.task == "forecasting":
-        return None
-    return c.write("rows.csv", to_csv(c.changed(**{column: ""}))).at_row()
-
-
-@kind(TABLES, "an empty text or file")
-def _(c: Carrier) -> Trial | None:
-    column = c.file or c.text
-    if c.task.startswith("tabular"):
-        return None  # it counts as missing
-    return c.write("rows.csv", to_csv(c.changed(**{column: " "}))).at_row()
-
-
-@kind(TABLES, "classes called None, NA and nan")
-def _(c: Carrier) -> Trial | None:
-    if not c.label:
-        return None
-    odd = {"a": "None", "b": "nan"}
-    rows = tuple({**row, c.label: odd[row[c.label]]} for row in c.rows)
-    return c.write("rows.csv", to_csv(rows))
-
-
-@kind(TABLES, "a class as 1 and as 1.0")
-def _(c: Carrier) -> Trial | None:
+def one_number_twice(c: Carrier) -> Trial | None:
     if not c.label:
         return None
     rows = c.mapped(c.label, lambda name: "1" if name == "a" else "2")
-    rows = (*rows[:-1], {**rows[-1], c.label: "1.0"})
-    return c.write("rows.csv", to_csv(rows)).at_row()
+    return c.table((*rows[:-1], {**rows[-1], c.label: "1.0"})).at_row()
 
 
-@kind(TABLES, "codes as 01 and 1")
-def _(c: Carrier) -> Trial | None:
-    if not c.label:
-        return None
-    return c.write("rows.csv", to_csv(c.mapped(c.label, {"a": "01", "b": "2A"}.__getitem__)))
-
-
-@kind(TABLES, "classes that only another file has")
-def _(c: Carrier) -> Trial | None:
+def only_another_file(c: Carrier) -> Trial | None:
+    """Classes that the training data do not have."""
     if not c.label or not c.others:
         return None
     trial = c.plain()
@@ -690,288 +512,178 @@ def _(c: Carrier) -> Trial | None:
     return Trial(files, settings, place="held.csv", row=True)
 
 
-@kind(TABLES, "an infinite number")
-def _(c: Carrier) -> Trial | None:
+def not_a_number(c: Carrier) -> Trial | None:
     if not c.number:
         return None
-    return c.write("rows.csv", to_csv(c.changed(**{c.number: "inf"}))).at_row()
+    missing = c.table(c.changed(**{c.number: ""}))
+    return c.table(c.changed(**{c.number: "nan"})).at_row().like(missing)
 
 
-@kind(TABLES, "a number that is nan")
-def _(c: Carrier) -> Trial | None:
-    if not c.number:
-        return None
-    trial = c.write("rows.csv", to_csv(c.changed(**{c.number: "nan"}))).at_row()
-    return trial.like(c.write("rows.csv", to_csv(c.changed(**{c.number: ""}))))
+def among_numbers(word: str) -> Kind:
+    """A word in the sixth row, and whole numbers in the others."""
+
+    def make(c: Carrier) -> Trial | None:
+        if not c.number:
+            return None
+        whole = c.mapped(c.number, lambda number: number[0])
+        return c.table((*whole[:5], {**whole[5], c.number: word}, *whole[6:])).at_row()
+
+    return make
 
 
-@kind(TABLES, "a decimal comma")
-def _(c: Carrier) -> Trial | None:
-    if not c.number:
-        return None
-    return c.write("rows.csv", to_csv(c.changed(**{c.number: "1,5"}))).at_row()
-
-
-@kind(TABLES, "a thousands separator")
-def _(c: Carrier) -> Trial | None:
-    if not c.number:
-        return None
-    return c.write("rows.csv", to_csv(c.changed(**{c.number: "1,234.5"}))).at_row()
-
-
-@kind(TABLES, "a number with a unit")
-def _(c: Carrier) -> Trial | None:
-    if not c.number:
-        return None
-    return c.write("rows.csv", to_csv(c.changed(**{c.number: "5 kg"}))).at_row()
-
-
-@kind(TABLES, "numbers with a percent sign")
-def _(c: Carrier) -> Trial | None:
-    if not c.number:
-        return None
-    return c.write("rows.csv", to_csv(c.mapped(c.number, "{}%".format)))
-
-
-@kind(TABLES, "dates as 14/03/2026")
-def _(c: Carrier) -> Trial | None:
-    if not c.task.startswith("tabular"):
-        return None
-    dates = {"u": "14/03/2026", "v": "2026-03-14", "w": "2026-05-01"}
-    return c.write("rows.csv", to_csv(c.mapped("kind", dates.__getitem__))).at_row()
-
-
-@kind(TABLES, "a word for nothing among whole numbers")
-def _(c: Carrier) -> Trial | None:
-    return among_numbers(c, "Unknown")
-
-
-@kind(TABLES, "a name among whole numbers")
-def _(c: Carrier) -> Trial | None:
-    trial = among_numbers(c, "x7")
+def a_name_among_numbers(c: Carrier) -> Trial | None:
+    trial = among_numbers("x7")(c)
     if not trial or c.name != "tabular_classification":
         return trial
     # all are categories: those of a twin come in the same order, and one value is not in it
     names = [f"n{row[c.number][0]}" for row in c.rows]
     twin = tuple({**r, c.number: n} for r, n in zip(c.rows, names, strict=True))
     twin = (*twin[:5], {**twin[5], c.number: "nx7"}, *twin[6:])
-    said = "y is 'x7' and no number, as in 1 of "
-    return replace(trial.like(c.write("rows.csv", to_csv(twin))), said=said)
+    return replace(trial.like(c.table(twin)), said="y is 'x7' and no number, as in 1 of ")
 
 
-def among_numbers(c: Carrier, word: str) -> Trial | None:
-    if not c.number:
+def among_dates(cell: str) -> Kind:
+    def make(c: Carrier) -> Trial | None:
+        column = {"forecasting": "time"}.get(c.task, c.text if c.task.startswith("tabular") else "")
+        if not column:
+            return None
+        dates = [f"2026-03-{1 + number % 30:02}T00:00:00" for number in range(len(c.rows))]
+        rows = [{**row, column: date} for row, date in zip(c.rows, dates, strict=True)]
+        rows[5] = {**rows[5], column: cell}
+        return c.table(tuple(rows)).at_row()
+
+    return make
+
+
+def dates_of_other_forms(c: Carrier) -> Trial | None:
+    if not c.task.startswith("tabular"):
         return None
-    whole = c.mapped(c.number, lambda number: number[0])
-    rows = (*whole[:5], {**whole[5], c.number: word}, *whole[6:])
-    return c.write("rows.csv", to_csv(rows)).at_row()
+    dates = {"u": "14/03/2026", "v": "2026-03-14", "w": "2026-05-01"}
+    return c.table(c.mapped("kind", dates.__getitem__)).at_row()
 
 
-@kind(TABLES, "a word among dates")
-def _(c: Carrier) -> Trial | None:
-    return among_dates(c, "soon")
-
-
-@kind(TABLES, "times with and without a time zone")
-def _(c: Carrier) -> Trial | None:
-    return among_dates(c, "2026-03-01T00:00:00+01:00")
-
-
-def among_dates(c: Carrier, cell: str) -> Trial | None:
-    column = {"forecasting": "time"}.get(c.task, c.text if c.task.startswith("tabular") else "")
-    if not column:
-        return None
-    dates = [f"2026-03-{1 + number % 30:02}T00:00:00" for number in range(len(c.rows))]
-    rows = [{**row, column: date} for row, date in zip(c.rows, dates, strict=True)]
-    rows[5] = {**rows[5], column: cell}
-    return c.write("rows.csv", to_csv(tuple(rows))).at_row()
-
-
-@kind(TABLES, "the names of the columns again")
-def _(c: Carrier) -> Trial:
+def names_again(c: Carrier) -> Trial:
     lines = to_csv(c.rows).splitlines(keepends=True)
     return c.write("rows.csv", b"".join([*lines[:5], lines[0], *lines[5:]])).at_row()
 
 
-@kind(TABLES, "names that look alike")
-def _(c: Carrier) -> Trial | None:
+def names_that_look_alike(c: Carrier) -> Trial | None:
     column = c.label or ("series" if c.task == "forecasting" else "")
     column = "kind" if c.task.startswith("tabular") else column
     if not column:
         return None
-    first = c.rows[0][column]
-    rows = [{**row, column: row[column]} for row in c.rows]
-    for row in [row for row in rows if row[column] == first][::2]:
+    rows = [{**row} for row in c.rows]
+    for row in [row for row in rows if row[column] == c.rows[0][column]][::2]:
         row[column] += "\u200b"  # a space of no width
-    return c.write("rows.csv", to_csv(tuple(rows))).at_row()
+    return c.table(tuple(rows)).at_row()
 
 
-@kind(TABLES, "a number as 1_000")
-def _(c: Carrier) -> Trial | None:
-    if not c.number:
-        return None
-    return c.write("rows.csv", to_csv(c.changed(**{c.number: "1_000"}))).at_row()
-
-
-@kind(TABLES, "a number beyond 32 bits")
-def _(c: Carrier) -> Trial | None:
-    if not c.number:
-        return None
-    return c.write("rows.csv", to_csv(c.changed(**{c.number: "1e39"}))).at_row()
-
-
-@kind(TABLES, "empty lines")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, lambda text: text.replace(b"\n", b"\n\n", 4) + b"\n\n")
-
-
-@kind(TABLES, "the header alone")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, lambda text: text.splitlines()[0] + b"\n")
-
-
-@kind(TABLES, "an empty file")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.csv", b"")
-
-
-@kind(TABLES, "no file")
-def _(c: Carrier) -> Trial:
-    return Trial(c.files, {c.option: "missing.csv"}, place="missing.csv")
-
-
-@kind(TABLES, "Latin-1")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, lambda text: text.splitlines()[0] + b"\n\xe9" + text.partition(b"\n")[2])
-
-
-@kind(TABLES, "UTF-16")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, lambda text: text.decode().encode("utf-16"))
-
-
-@kind(TABLES, "gzip")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, gzip.compress, "rows.csv.gz")
-
-
-@kind(TABLES, "an archive")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.zip", zipped(**{"rows.csv": to_csv(c.rows), "other.csv": b"x\n"}))
-
-
-@kind(TABLES, "gzip, named .csv")
-def _(c: Carrier) -> Trial:
-    return rewritten(c, gzip.compress)
-
-
-@kind(TABLES, "an Excel file, named .csv")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.csv", b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xff\xfe\x00\x9c")
-
-
-@kind(TABLES, "a column that nobody reads")
-def _(c: Carrier) -> Trial | None:
-    if c.task.startswith("tabular"):
-        return None
-    more = tuple({**row, "zip": number} for number, row in enumerate(c.rows))
-    return replace(c.write("rows.csv", to_csv(more)), said="zip")
-
-
-@kind(TABLES, "a file in two rows")
-def _(c: Carrier) -> Trial | None:
+def a_file_twice(c: Carrier) -> Trial | None:
     if not c.file or c.name == "embeddings, images":
         return None  # an image may have several texts: all of them are in one part
-    return c.write("rows.csv", to_csv(c.changed(**{c.file: c.rows[7][c.file]}))).at_row()
+    return c.table(c.changed(**{c.file: c.rows[7][c.file]})).at_row()
 
 
-@kind(TABLES, "a file that is missing")
-def _(c: Carrier) -> Trial | None:
-    if not c.file:
+def an_empty_class(c: Carrier) -> Trial | None:
+    column = c.label or c.number
+    if not column or c.task == "forecasting":
         return None
-    return c.write("rows.csv", to_csv(c.changed(**{c.file: "s/none.wav"}))).at_row()
+    return c.table(c.changed(**{column: ""})).at_row()
 
 
-@kind(TABLES, "paths with backslashes")
-def _(c: Carrier) -> Trial | None:
-    if not c.file:
-        return None
-    return c.write("rows.csv", to_csv(c.mapped(c.file, lambda p: p.replace("/", "\\")))).at_row()
+TABLES: dict[str, Kind] = {
+    "BOM and line ends of Windows": rewritten(lambda text: BOM + text.replace(b"\n", b"\r\n")),
+    "all cells quoted": styled(quoting=csv.QUOTE_ALL),
+    "commas, quotes and line breaks in a cell": commas_in_a_cell,
+    "a comma at the end of each row": rewritten(without_a_last_comma, row=True),
+    # in a table of numbers, it is a column without a name
+    "a comma at the end of each line": lambda c: replace(
+        c.write("rows.csv", to_csv(c.rows).replace(b"\n", b",\n")), place="rows.csv|Unnamed"
+    ),
+    "an index column without a name": but_for_tables(lambda c: c.table(numbered(c.rows, ""))),
+    "a row that is too short": with_row(lambda row: row.split(b",")[0]),
+    "a row that is too long": with_row(lambda row: row + b",more"),
+    "semicolons": styled(delimiter=";"),
+    "tabs in a .csv file": styled(delimiter="\t"),
+    "a .tsv file": styled("rows.tsv", delimiter="\t"),
+    "a .TSV file": styled("rows.TSV", delimiter="\t"),
+    "a quotation mark that is not closed": rewritten(
+        lambda text: text + b'"' + text.splitlines()[1] + b"\n"
+    ),
+    "a column twice": a_column_twice,
+    "spaces around the names of columns": lambda c: c.table(
+        c.rows, head=[c.columns[0], *(f" {name}" for name in c.columns[1:])]
+    ),
+    "names of columns in capitals": in_capitals,
+    "a space before a class": lambda c: (
+        one_cell("label", f" {c.rows[2][c.label]}")(c) if c.label else None
+    ),
+    "an empty class or number": an_empty_class,
+    "an empty text or file": but_for_tables(  # of which it counts as missing
+        lambda c: c.table(c.changed(**{c.file or c.text: " "})).at_row()
+    ),
+    "classes called None, NA and nan": all_cells("label", {"a": "None", "b": "nan"}.__getitem__),
+    "a class as 1 and as 1.0": one_number_twice,
+    "codes as 01 and 1": all_cells("label", {"a": "01", "b": "2A"}.__getitem__),
+    "classes that only another file has": only_another_file,
+    "an infinite number": one_cell("number", "inf"),
+    "a number that is nan": not_a_number,
+    "a decimal comma": one_cell("number", "1,5"),
+    "a thousands separator": one_cell("number", "1,234.5"),
+    "a number with a unit": one_cell("number", "5 kg"),
+    "numbers with a percent sign": all_cells("number", "{}%".format),
+    "dates as 14/03/2026": dates_of_other_forms,
+    "a word for nothing among whole numbers": among_numbers("Unknown"),
+    "a name among whole numbers": a_name_among_numbers,
+    "a word among dates": among_dates("soon"),
+    "times with and without a time zone": among_dates("2026-03-01T00:00:00+01:00"),
+    "the names of the columns again": names_again,
+    "names that look alike": names_that_look_alike,
+    "a number as 1_000": one_cell("number", "1_000"),
+    "a number beyond 32 bits": one_cell("number", "1e39"),
+    "empty lines": rewritten(lambda text: text.replace(b"\n", b"\n\n", 4) + b"\n\n"),
+    "the header alone": rewritten(lambda text: text.splitlines()[0] + b"\n"),
+    "an empty file": rewritten(lambda text: b""),
+    "no file": lambda c: Trial(c.files, {c.option: "missing.csv"}, place="missing.csv"),
+    "Latin-1": rewritten(lambda text: text.replace(b"\n", b"\n\xe9", 1)),
+    "UTF-16": rewritten(lambda text: text.decode().encode("utf-16")),
+    "gzip": rewritten(gzip.compress, "rows.csv.gz"),
+    "an archive": lambda c: c.write(
+        "rows.zip", zipped(**{"rows.csv": to_csv(c.rows), "other.csv": b"x\n"})
+    ),
+    "gzip, named .csv": rewritten(gzip.compress),
+    "an Excel file, named .csv": rewritten(
+        lambda text: b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xff\xfe\x00\x9c"
+    ),
+    "a column that nobody reads": but_for_tables(
+        lambda c: replace(c.table(with_more(c)), said="zip")
+    ),
+    "a file in two rows": a_file_twice,
+    "a file that is missing": one_cell("file", "s/none.wav"),
+    "paths with backslashes": all_cells("file", lambda path: path.replace("/", "\\"), row=True),
+}
 
 
-@kind(OBJECTS, "BOM and line ends of Windows")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", b"\xef\xbb\xbf" + to_json(c.rows).replace(b"\n", b"\r\n"))
+def of_lines(change: Callable[[bytes], bytes], name: str = "rows.jsonl", row: bool = False) -> Kind:
+    """The plain lines of JSON, changed as bytes."""
+    return lambda c: replace(c.write(name, change(to_json(c.rows))), row=row)
 
 
-@kind(OBJECTS, "empty lines")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", to_json(c.rows).replace(b"\n", b"\n\n", 3) + b"\n\n")
+def with_line(line: bytes) -> Kind:
+    return of_lines(lambda text: text + line + b"\n", row=True)
 
 
-@kind(OBJECTS, "a list in a .json file")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.json", json.dumps(c.rows, indent=1).encode())
+def one_value(value: Any) -> Kind:
+    """Another value in one object, of its class, its text or what else it has."""
+    return lambda c: c.lines(c.changed(**{c.label or c.text or c.columns[-1]: value})).at_row()
 
 
-@kind(OBJECTS, "a list in a .jsonl file")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", json.dumps(c.rows).encode())
-
-
-@kind(OBJECTS, "an object in several lines")
-def _(c: Carrier) -> Trial:
+def in_several_lines(c: Carrier) -> Trial:
     text = "".join(json.dumps(row, indent=1) + "\n" for row in c.rows)
     return c.write("rows.jsonl", text.encode()).at_row()
 
 
-@kind(OBJECTS, "rows below a key")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.json", json.dumps({"data": c.rows}).encode())
-
-
-def named(name: str) -> Kind:
-    return lambda c: c.write(name, to_json(c.rows))
-
-
-OBJECTS["a .jsonlines file"] = named("rows.jsonlines")
-OBJECTS["a .NDJSON file"] = named("rows.NDJSON")
-
-
-@kind(OBJECTS, "a .csv file")
-def _(c: Carrier) -> Trial | None:
-    return None if c.csv else c.write("rows.csv", to_csv(c.rows))
-
-
-@kind(OBJECTS, "gzip")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl.gz", gzip.compress(to_json(c.rows)))
-
-
-@kind(OBJECTS, "an archive")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.zip", zipped(**{"rows.jsonl": to_json(c.rows), "other.jsonl": b"{}\n"}))
-
-
-@kind(OBJECTS, "half a gzip")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl.gz", gzip.compress(to_json(c.rows))[:-20])
-
-
-@kind(OBJECTS, "Parquet")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.parquet", to_parquet(c.rows))
-
-
-@kind(OBJECTS, "Parquet with bytes for a text")
-def _(c: Carrier) -> Trial | None:
-    if not c.text:
-        return None
-    return c.write("rows.parquet", to_parquet(c.mapped(c.text, str.encode))).at_row()
-
-
-@kind(OBJECTS, "NaN in Parquet")
-def _(c: Carrier) -> Trial | None:
+def nan_in_parquet(c: Carrier) -> Trial | None:
     column = c.label or c.number
     if not column:
         return None
@@ -980,116 +692,116 @@ def _(c: Carrier) -> Trial | None:
     return c.write("rows.parquet", to_parquet(tuple(changed))).at_row()
 
 
-@kind(OBJECTS, "a key twice")
-def _(c: Carrier) -> Trial:
-    row = json.dumps(c.rows[0])
-    first = c.columns[0]
-    return c.write(
-        "rows.jsonl", to_json(c.rows) + f'{{"{first}": "x", {row[1:]}\n'.encode()
-    ).at_row()
+def a_key_twice(c: Carrier) -> Trial:
+    line = f'{{"{c.columns[0]}": "x", {json.dumps(c.rows[0])[1:]}'
+    return with_line(line.encode())(c)
 
 
-@kind(OBJECTS, "a key that nobody reads")
-def _(c: Carrier) -> Trial:
-    more = tuple({**row, "zip": number} for number, row in enumerate(c.rows))
-    return replace(c.write("rows.jsonl", to_json(more)), said="zip")
+def a_missing_key(c: Carrier) -> Trial:
+    key = c.columns[0] if len(c.columns) > 1 else "other"
+    return c.lines((*c.rows, {key: "x"})).at_row()
 
 
-@kind(OBJECTS, "a key that is missing")
-def _(c: Carrier) -> Trial | None:
-    if len(c.columns) == 1:
-        return c.write("rows.jsonl", to_json((*c.rows, {"other": "x"}))).at_row()
-    return c.write("rows.jsonl", to_json((*c.rows, {c.columns[0]: "x"}))).at_row()
-
-
-@kind(OBJECTS, "half a line")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", to_json(c.rows)[:-9]).at_row()
-
-
-@kind(OBJECTS, "a line that is a list")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", to_json(c.rows) + b'["x"]\n').at_row()
-
-
-@kind(OBJECTS, "null")
-def _(c: Carrier) -> Trial:
-    column = c.label or c.text or c.columns[-1]
-    return c.write("rows.jsonl", to_json(c.changed(**{column: None}))).at_row()
-
-
-@kind(OBJECTS, "NaN")
-def _(c: Carrier) -> Trial:
-    column = c.label or c.text or c.columns[-1]
-    return c.write("rows.jsonl", to_json(c.changed(**{column: float("nan")}))).at_row()
-
-
-@kind(OBJECTS, "an empty text")
-def _(c: Carrier) -> Trial:
+def an_empty_text(c: Carrier) -> Trial:
     column = c.text or c.columns[0]
     empty: Any = "" if isinstance(c.rows[0][column], str) else []
-    trial = c.write("rows.jsonl", to_json(c.changed(**{column: empty}))).at_row()
+    trial = c.lines(c.changed(**{column: empty})).at_row()
     if len(c.columns) == 1:  # as if the row was not there
-        return trial.like(c.write("rows.jsonl", to_json(c.rows[:2] + c.rows[3:])))
+        return trial.like(c.lines(c.rows[:2] + c.rows[3:]))
     listed = c.changed(**{column: [{"role": "assistant", "content": ""}]})  # an empty answer
-    return trial.like(c.write("rows.jsonl", to_json(listed)))
+    return trial.like(c.lines(listed))
 
 
-@kind(OBJECTS, "a number for a text")
-def _(c: Carrier) -> Trial:
+def a_number_for_a_text(c: Carrier) -> Trial:
     column = c.text or c.columns[0]
-    trial = c.write("rows.jsonl", to_json(c.changed(**{column: 5}))).at_row()
-    return trial.like(c.write("rows.jsonl", to_json(c.changed(**{column: "5"}))))
+    trial = c.lines(c.changed(**{column: 5})).at_row()
+    return trial.like(c.lines(c.changed(**{column: "5"})))
 
 
-@kind(OBJECTS, "a class as 1 and as 1.0")
-def _(c: Carrier) -> Trial | None:
+def one_number_in_two_ways(c: Carrier) -> Trial | None:
     if not c.label:
         return None
     rows = c.mapped(c.label, lambda name: 1 if name == "a" else 2)
-    return c.write("rows.jsonl", to_json((*rows[:-1], {**rows[-1], c.label: 1.0}))).at_row()
+    return c.lines((*rows[:-1], {**rows[-1], c.label: 1.0})).at_row()
 
 
-@kind(OBJECTS, "Latin-1")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", to_json(c.rows) + b'{"x": "\xe9"}\n')
+OBJECTS: dict[str, Kind] = {
+    "BOM and line ends of Windows": of_lines(lambda text: BOM + text.replace(b"\n", b"\r\n")),
+    "empty lines": of_lines(lambda text: text.replace(b"\n", b"\n\n", 3) + b"\n\n"),
+    "a list in a .json file": lambda c: c.write("rows.json", json.dumps(c.rows, indent=1).encode()),
+    "a list in a .jsonl file": lambda c: c.write("rows.jsonl", json.dumps(c.rows).encode()),
+    "an object in several lines": in_several_lines,
+    "rows below a key": lambda c: c.write("rows.json", json.dumps({"data": c.rows}).encode()),
+    "a .jsonlines file": of_lines(bytes, "rows.jsonlines"),
+    "a .NDJSON file": of_lines(bytes, "rows.NDJSON"),
+    "a .csv file": lambda c: None if c.csv else c.table(c.rows),
+    "gzip": of_lines(gzip.compress, "rows.jsonl.gz"),
+    "an archive": lambda c: c.write(
+        "rows.zip", zipped(**{"rows.jsonl": to_json(c.rows), "other.jsonl": b"{}\n"})
+    ),
+    "half a gzip": of_lines(lambda text: gzip.compress(text)[:-20], "rows.jsonl.gz"),
+    "Parquet": lambda c: c.write("rows.parquet", to_parquet(c.rows)),
+    "Parquet with bytes for a text": lambda c: (
+        c.write("rows.parquet", to_parquet(c.mapped(c.text, str.encode))).at_row()
+        if c.text
+        else None
+    ),
+    "NaN in Parquet": nan_in_parquet,
+    "a key twice": a_key_twice,
+    "a key that nobody reads": lambda c: replace(c.lines(with_more(c)), said="zip"),
+    "a key that is missing": a_missing_key,
+    "half a line": of_lines(lambda text: text[:-9], row=True),
+    "a line that is a list": with_line(b'["x"]'),
+    "null": one_value(None),
+    "NaN": one_value(float("nan")),
+    "an empty text": an_empty_text,
+    "a number for a text": a_number_for_a_text,
+    "a class as 1 and as 1.0": one_number_in_two_ways,
+    "Latin-1": of_lines(lambda text: text + b'{"x": "\xe9"}\n'),
+    "UTF-16": of_lines(lambda text: text.decode().encode("utf-16")),
+    "a lone surrogate": with_line(b'{"x": "\\ud800"}'),
+    "an empty file": of_lines(lambda text: b""),
+    "no file": lambda c: Trial(c.files, {c.option: "missing.jsonl"}, place="missing.jsonl"),
+}
 
 
-@kind(OBJECTS, "UTF-16")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", to_json(c.rows).decode().encode("utf-16"))
+# --- folders ------------------------------------------------------------------------------------
 
 
-@kind(OBJECTS, "a lone surrogate")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", to_json(c.rows) + b'{"x": "\\ud800"}\n').at_row()
-
-
-@kind(OBJECTS, "an empty file")
-def _(c: Carrier) -> Trial:
-    return c.write("rows.jsonl", b"")
-
-
-@kind(OBJECTS, "no file")
-def _(c: Carrier) -> Trial:
-    return Trial(c.files, {c.option: "missing.jsonl"}, place="missing.jsonl")
-
-
-def without(files: Files, *names: str) -> Files:
-    return {name: content for name, content in files.items() if name not in names}
+def first_of(c: Carrier) -> tuple[str, bytes]:
+    return next(iter(c.files.items()))
 
 
 def suffix_of(c: Carrier) -> str:
-    return next(iter(c.files)).rpartition(".")[2]
+    return first_of(c)[0].rpartition(".")[2]
 
 
-def moved(c: Carrier, change: Callable[[str], str], place: str = "") -> Trial:
-    return Trial({change(name): content for name, content in c.files.items()}, place=place)
+def has_classes(c: Carrier) -> bool:
+    return "/" in first_of(c)[0].removeprefix("d/")
 
 
-@kind(FOLDERS, "hidden files and folders")
-def _(c: Carrier) -> Trial:
-    first, content = next(iter(c.files.items()))
+def moved(change: Callable[[str, str], str]) -> Kind:
+    """Other names of all files, which follow from a name and its ending."""
+    return lambda c: Trial({change(name, suffix_of(c)): x for name, x in c.files.items()})
+
+
+def first_is(change: Callable[[bytes], bytes]) -> Kind:
+    """Another content of the first file, which is named then."""
+
+    def make(c: Carrier) -> Trial:
+        first, content = first_of(c)
+        return Trial({**c.files, first: change(content)}, place=first.rpartition("/")[2])
+
+    return make
+
+
+def of_classes(make: Callable[[Carrier], Trial]) -> Kind:
+    """Without classes, folders are like others, and all images are training data."""
+    return lambda c: make(c) if has_classes(c) else None
+
+
+def hidden_files(c: Carrier) -> Trial:
+    first, content = first_of(c)
     parent, _, name = first.rpartition("/")
     more = {f"{parent}/.ipynb_checkpoints/{name}": content, f"{parent}/._{name}": b"Mac OS X"}
     more |= {"d/.ipynb_checkpoints/x.png": content, "d/__MACOSX/x.png": b"Mac"}
@@ -1097,77 +809,31 @@ def _(c: Carrier) -> Trial:
     return Trial({**c.files, **more})
 
 
-@kind(FOLDERS, "files that are no data")
-def _(c: Carrier) -> Trial:
-    parent = next(iter(c.files)).rpartition("/")[0]
+def other_files(c: Carrier) -> Trial:
+    parent = first_of(c)[0].rpartition("/")[0]
     more = {f"{parent}/Thumbs.db": b"x", f"{parent}/README.txt": b"x", "d/notes.md": b"x"}
     return Trial({**c.files, **more}, said="ignored files: ")
 
 
-@kind(FOLDERS, "an image or a sound of a kind that is not read")
-def _(c: Carrier) -> Trial:
-    parent, suffix = next(iter(c.files)).rpartition("/")[0], suffix_of(c)
+def of_another_kind(c: Carrier) -> Trial:
+    parent, suffix = first_of(c)[0].rpartition("/")[0], suffix_of(c)
     name = "90.heic" if suffix == "png" else "90.webm"
     return Trial({**c.files, f"{parent}/{name}": b"x"}, said=f"ignored files: 1 {name[2:]}")
 
 
-@kind(FOLDERS, "endings that are less common")
-def _(c: Carrier) -> Trial:
-    other = {"png": "jfif", "wav": "wave"}[suffix_of(c)]  # a file is opened by its content
-    return moved(c, lambda name: name.replace(suffix_of(c), other))
-
-
-@kind(FOLDERS, "endings in capitals")
-def _(c: Carrier) -> Trial:
-    suffix = suffix_of(c)
-    return moved(c, lambda name: name.replace(f".{suffix}", f".{suffix.upper()}"))
-
-
-@kind(FOLDERS, "files and folders beside those of splits")
-def _(c: Carrier) -> Trial:
+def beside_splits(c: Carrier) -> Trial:
     files = split_up(c, "train", "val", "test")
-    content = next(iter(c.files.values()))
-    more = {f"d/more/00.{suffix_of(c)}": content, "d/list.csv": b"x"}
+    more = {f"d/more/00.{suffix_of(c)}": first_of(c)[1], "d/list.csv": b"x"}
     return Trial({**files, **more}, twin=Trial(files), said="d: ignored: list.csv, more")
 
 
-@kind(FOLDERS, "a file beside the classes")
-def _(c: Carrier) -> Trial | None:
-    first, content = next(iter(c.files.items()))
-    if "/" not in first.removeprefix("d/"):
-        return None
-    return Trial({**c.files, f"d/x.{suffix_of(c)}": content}, said="d: ignored: x.")
+def beside_a_class(c: Carrier) -> Trial:
+    return Trial({**c.files, f"d/x.{suffix_of(c)}": first_of(c)[1]}, said="d: ignored: x.")
 
 
-@kind(FOLDERS, "classes that look alike")
-def _(c: Carrier) -> Trial | None:
-    first, content = next(iter(c.files.items()))
-    if "/" not in first.removeprefix("d/"):
-        return None
+def classes_that_look_alike(c: Carrier) -> Trial:
+    first, content = first_of(c)
     return Trial({**c.files, first.replace("d/a/", "d/a\u200b/"): content}, place="d/a")
-
-
-@kind(FOLDERS, "spaces and accents in names")
-def _(c: Carrier) -> Trial:
-    return moved(c, lambda name: re.sub(r"(\d\d\.)", "\u00e9 \\1", name))
-
-
-@kind(FOLDERS, "an empty file")
-def _(c: Carrier) -> Trial:
-    first = next(iter(c.files))
-    return Trial({**c.files, first: b""}, place=first.rpartition("/")[2])
-
-
-@kind(FOLDERS, "a text with the ending of an image or a sound")
-def _(c: Carrier) -> Trial:
-    first = next(iter(c.files))
-    return Trial({**c.files, first: b"<html>404</html>"}, place=first.rpartition("/")[2])
-
-
-@kind(FOLDERS, "a file that is cut off")
-def _(c: Carrier) -> Trial:
-    first, content = next(iter(c.files.items()))
-    return Trial({**c.files, first: content[: len(content) // 2]}, place=first.rpartition("/")[2])
 
 
 def split_up(c: Carrier, *names: str) -> Files:
@@ -1181,23 +847,14 @@ def split_up(c: Carrier, *names: str) -> Files:
 
 
 def split_names(*names: str) -> Kind:
-    def make(c: Carrier) -> Trial:
-        return Trial(split_up(c, *names), twin=Trial(split_up(c, "train", "val", "test")))
-
-    return make
-
-
-FOLDERS["folders Training, Validation, Testing"] = split_names("Training", "Validation", "Testing")
-FOLDERS["folders Train, Valid, Test"] = split_names("Train", "Valid", "Test")
-FOLDERS["folders train, dev, test"] = split_names("train", "dev", "test")
-FOLDERS["folders TRAIN, VAL, TEST"] = split_names("TRAIN", "VAL", "TEST")
+    return lambda c: Trial(split_up(c, *names), twin=Trial(split_up(c, "train", "val", "test")))
 
 
 def beside_classes(*names: str) -> Kind:
     """Folders of validation and test data, but none of training data."""
 
     def make(c: Carrier) -> Trial | None:
-        if names[0] != "val" and "/" not in next(iter(c.files)).removeprefix("d/"):
+        if names[0] != "val" and not has_classes(c):
             return None  # without classes, they are folders like others
         files = {n.replace("d/train/", "d/"): x for n, x in split_up(c, "train", *names).items()}
         return Trial(files, twin=Trial(split_up(c, "train", "val", "test")))
@@ -1205,49 +862,48 @@ def beside_classes(*names: str) -> Kind:
     return make
 
 
-FOLDERS["folders val, test beside the classes"] = beside_classes("val", "test")
-FOLDERS["folders Valid, Test beside the classes"] = beside_classes("Valid", "Test")
-
-
-@kind(FOLDERS, "two folders of a split")
-def _(c: Carrier) -> Trial:
+def two_of_a_split(c: Carrier) -> Trial:
     files = {**split_up(c, "train", "val", "test"), **split_up(c, "train", "Valid", "test")}
     return Trial(files, place="val")
 
 
-@kind(FOLDERS, "folders whose names are no splits")
-def _(c: Carrier) -> Trial | None:
-    if "/" not in next(iter(c.files)).removeprefix("d/"):
-        return None  # without classes, all images are training data
-    return Trial(split_up(c, "2024", "2025", "2026"), place="2024")
+def a_class_of_the_test_data(c: Carrier) -> Trial:
+    more = {f"d/test/only/00.{suffix_of(c)}": first_of(c)[1]}
+    return Trial({**split_up(c, "train", "val", "test"), **more}, place="only")
 
 
-@kind(FOLDERS, "a class that only the test data have")
-def _(c: Carrier) -> Trial | None:
-    if "/" not in next(iter(c.files)).removeprefix("d/"):
-        return None
-    files = dict(split_up(c, "train", "val", "test"))
-    content = next(iter(c.files.values()))
-    files[f"d/test/only/00.{suffix_of(c)}"] = content
-    return Trial(files, place="only")
-
-
-@kind(FOLDERS, "one class")
-def _(c: Carrier) -> Trial | None:
-    if "/" not in next(iter(c.files)).removeprefix("d/"):
-        return None
-    return Trial({n: f for n, f in c.files.items() if n.startswith("d/a/")}, place="d")
-
-
-@kind(FOLDERS, "no files")
-def _(c: Carrier) -> Trial:
-    return Trial({"d/a/x.txt": b"x"}, place="d")
-
-
-@kind(FOLDERS, "no folder")
-def _(c: Carrier) -> Trial:
-    return Trial({}, {"path": "missing"}, place="missing")
-
+FOLDERS: dict[str, Kind] = {
+    "hidden files and folders": hidden_files,
+    "files that are no data": other_files,
+    "an image or a sound of a kind that is not read": of_another_kind,
+    "endings that are less common": moved(  # a file is opened by its content
+        lambda name, end: name.replace(end, {"png": "jfif", "wav": "wave"}[end])
+    ),
+    "endings in capitals": moved(lambda name, end: name.replace(f".{end}", f".{end.upper()}")),
+    "files and folders beside those of splits": beside_splits,
+    "a file beside the classes": of_classes(beside_a_class),
+    "classes that look alike": of_classes(classes_that_look_alike),
+    "spaces and accents in names": moved(lambda name, _: re.sub(r"(\d\d\.)", "\u00e9 \\1", name)),
+    "an empty file": first_is(lambda content: b""),
+    "a text with the ending of an image or a sound": first_is(lambda content: b"<html>404</html>"),
+    "a file that is cut off": first_is(lambda content: content[: len(content) // 2]),
+    "folders Training, Validation, Testing": split_names("Training", "Validation", "Testing"),
+    "folders Train, Valid, Test": split_names("Train", "Valid", "Test"),
+    "folders train, dev, test": split_names("train", "dev", "test"),
+    "folders TRAIN, VAL, TEST": split_names("TRAIN", "VAL", "TEST"),
+    "folders val, test beside the classes": beside_classes("val", "test"),
+    "folders Valid, Test beside the classes": beside_classes("Valid", "Test"),
+    "two folders of a split": two_of_a_split,
+    "folders whose names are no splits": of_classes(
+        lambda c: Trial(split_up(c, "2024", "2025", "2026"), place="2024")
+    ),
+    "a class that only the test data have": of_classes(a_class_of_the_test_data),
+    "one class": of_classes(
+        lambda c: Trial({n: f for n, f in c.files.items() if n.startswith("d/a/")}, place="d")
+    ),
+    "no files": lambda c: Trial({"d/a/x.txt": b"x"}, place="d"),
+    "no folder": lambda c: Trial({}, {"path": "missing"}, place="missing"),
+}
 
 # images and sounds, in tables, in folders and beside annotations
 
@@ -1261,114 +917,115 @@ def with_first(c: Carrier, content: bytes, **more: Any) -> Trial:
     return replace(plain, files={**plain.files, name: content}, place=name[-6:], **more)
 
 
-def converted(mode: str) -> Kind:
-    """An image in another mode must be read as its RGB version."""
+def saved(image: Image.Image, kind: str, **more: Any) -> bytes:
+    content = io.BytesIO()
+    image.save(content, kind, **more)
+    return content.getvalue()
+
+
+def drawn(
+    change: Callable[[Image.Image], bytes], like: Callable[[bytes], Any] | None = None
+) -> Kind:
+    """Another file of the first image, which is read like this image of it, or refused."""
 
     def make(c: Carrier) -> Trial:
-        content = io.BytesIO()
-        picture_of = Image.open(io.BytesIO(c.files[first_file(c)])).convert(mode)
-        picture_of.save(content, "png")
-        plain = io.BytesIO()
-        picture_of.convert("RGB").save(plain, "png")
-        return with_first(c, content.getvalue()).like(with_first(c, plain.getvalue()))
+        content = change(Image.open(io.BytesIO(c.files[first_file(c)])))
+        twin = saved(like(content), "png") if like else None
+        return with_first(c, content, twin=with_first(c, twin) if twin else None)
 
     return make
 
 
-IMAGE_FILES["gray"] = converted("L")
-IMAGE_FILES["with a palette"] = converted("P")
-IMAGE_FILES["with transparency"] = converted("RGBA")
-IMAGE_FILES["black and white"] = converted("1")
+def opened(content: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(content))
 
 
-@kind(IMAGE_FILES, "an empty file")
-def _(c: Carrier) -> Trial:
-    return with_first(c, b"")
+def converted(mode: str) -> Kind:
+    """An image in another mode must be read as its RGB version."""
+    return drawn(
+        lambda image: saved(image.convert(mode), "png"),
+        lambda content: opened(content).convert("RGB"),
+    )
 
 
-@kind(IMAGE_FILES, "a text named .png")
-def _(c: Carrier) -> Trial:
-    return with_first(c, b"<html>404</html>")
+def header(change: Callable[[bytes], bytes]) -> Kind:
+    """Another content of the first image or sound."""
+    return lambda c: with_first(c, change(c.files[first_file(c)]))
 
 
-@kind(IMAGE_FILES, "a JPEG named .png")
-def _(c: Carrier) -> Trial:
-    content = io.BytesIO()
-    Image.open(io.BytesIO(c.files[first_file(c)])).save(content, "jpeg", quality=100)
-    again = io.BytesIO()
-    Image.open(content).save(again, "png")
-    return with_first(c, content.getvalue()).like(with_first(c, again.getvalue()))
+IMAGE_FILES: dict[str, Kind] = {
+    "gray": converted("L"),
+    "with a palette": converted("P"),
+    "with transparency": converted("RGBA"),
+    "black and white": converted("1"),
+    "an empty file": header(lambda content: b""),
+    "a text named .png": header(lambda content: b"<html>404</html>"),
+    "a JPEG named .png": drawn(lambda image: saved(image, "jpeg", quality=100), opened),
+    "half an image": header(lambda content: content[:600]),
+    "floating point numbers": drawn(lambda image: saved(image.convert("F"), "tiff")),
+}
 
 
-@kind(IMAGE_FILES, "half an image")
-def _(c: Carrier) -> Trial:
-    return with_first(c, c.files[first_file(c)][:600])
-
-
-@kind(IMAGE_FILES, "floating point numbers")
-def _(c: Carrier) -> Trial:
-    content = io.BytesIO()
-    Image.open(io.BytesIO(c.files[first_file(c)])).convert("F").save(content, "tiff")
-    return with_first(c, content.getvalue())
-
-
-def header(change: Callable[[bytearray], bytes]) -> Kind:
-    return lambda c: with_first(c, bytes(change(bytearray(c.files[first_file(c)]))))
-
-
-def sized(size: int) -> Callable[[bytearray], bytes]:
+def sized(size: int) -> Kind:
     """Another size in the header, as programs write that don't know it yet."""
 
-    def change(content: bytearray) -> bytes:
-        at = content.index(b"data") + 4
-        content[at : at + 4] = struct.pack("<I", size)
-        content[4:8] = struct.pack("<I", size)
-        return bytes(content)
+    def change(content: bytes) -> bytes:
+        at, four = content.index(b"data") + 4, struct.pack("<I", size)
+        return content[:4] + four + content[8:at] + four + content[at + 4 :]
 
-    return change
+    return header(change)
 
 
-def chunked(content: bytearray) -> bytes:
+def chunked(content: bytes) -> bytes:
     at = content.index(b"data")
     chunk = b"LIST" + struct.pack("<I", 26) + b"INFOISFT\x0e\0\0\0Lavf58.29.100\0"
-    content[at:at] = chunk
-    content[4:8] = struct.pack("<I", len(content) - 8)
-    return bytes(content)
+    content = content[:at] + chunk + content[at:]
+    return content[:4] + struct.pack("<I", len(content) - 8) + content[8:]
 
 
-SOUND_FILES["size FFFFFFFF, from a pipe"] = header(sized(0xFFFFFFFF))
-SOUND_FILES["size 7FFFFFFF, from a pipe"] = header(sized(0x7FFFFFFF))
-SOUND_FILES["size 7FFFF000, from SoX"] = header(sized(0x7FFFF000))
-SOUND_FILES["size 0"] = header(sized(0))
-SOUND_FILES["a chunk of notes before the data"] = header(chunked)
-SOUND_FILES["a chunk of notes after the data"] = header(lambda b: bytes(b) + b"id3 \4\0\0\0ID3\0")
-SOUND_FILES["a byte too few"] = header(lambda b: bytes(b[:-1]))
-SOUND_FILES["half a file"] = header(lambda b: bytes(b[: len(b) // 2]))
-SOUND_FILES["the header alone"] = header(lambda b: bytes(b[:44]))
-SOUND_FILES["half a header"] = header(lambda b: bytes(b[:20]))
-SOUND_FILES["an empty file"] = header(lambda b: b"")
-SOUND_FILES["a text named .wav"] = header(lambda b: b"<html>404</html>")
-SOUND_FILES["big-endian"] = header(lambda b: b"RIFX" + bytes(b[4:]))
-SOUND_FILES["0 channels"] = header(lambda b: bytes(b[:22]) + b"\0\0" + bytes(b[24:]))
-SOUND_FILES["a rate of 0"] = header(lambda b: bytes(b[:24]) + b"\0\0\0\0" + bytes(b[28:]))
+SOUND_FILES: dict[str, Kind] = {
+    "size FFFFFFFF, from a pipe": sized(0xFFFFFFFF),
+    "size 7FFFFFFF, from a pipe": sized(0x7FFFFFFF),
+    "size 7FFFF000, from SoX": sized(0x7FFFF000),
+    "size 0": sized(0),
+    "a chunk of notes before the data": header(chunked),
+    "a chunk of notes after the data": header(lambda b: b + b"id3 \4\0\0\0ID3\0"),
+    "a byte too few": header(lambda b: b[:-1]),
+    "half a file": header(lambda b: b[: len(b) // 2]),
+    "the header alone": header(lambda b: b[:44]),
+    "half a header": header(lambda b: b[:20]),
+    "an empty file": header(lambda b: b""),
+    "a text named .wav": header(lambda b: b"<html>404</html>"),
+    "big-endian": header(lambda b: b"RIFX" + b[4:]),
+    "0 channels": header(lambda b: b[:22] + b"\0\0" + b[24:]),
+    "a rate of 0": header(lambda b: b[:24] + b"\0\0\0\0" + b[28:]),
+}
 
 
-def with_files(said: str = "", place: str = "", **files: bytes) -> Kind:
-    """More files in a folder of images and masks: `__` is for `/`."""
-    added = {f"d/{name.replace('__', '/')}.png": content for name, content in files.items()}
-    return lambda c: Trial({**c.files, **added}, said=said, place=place)
+def with_files(
+    files: Mapping[str, bytes | None], said: str = "", place: str = "", twin: Kind | None = None
+) -> Kind:
+    """More files in the folder, or others, or without those that are None."""
+
+    def make(c: Carrier) -> Trial:
+        every = {**c.files, **{f"d/{name}": content for name, content in files.items()}}
+        kept = {name: content for name, content in every.items() if content is not None}
+        return Trial(kept, said=said, place=place, twin=twin(c) if twin else None)
+
+    return make
+
+
+def renamed(old: str, new: str, place: str = "") -> Kind:
+    """Other names of files, or of those of a part, by a regular expression."""
+    return lambda c: Trial({re.sub(old, new, n): x for n, x in c.files.items()}, place=place)
 
 
 def masks(change: Callable[[Image.Image], Image.Image]) -> Kind:
     """A change of all masks."""
 
     def make(c: Carrier) -> Trial:
-        files = dict(c.files)
-        for name in [name for name in files if "/masks/" in name]:
-            content = io.BytesIO()
-            change(Image.open(io.BytesIO(files[name]))).save(content, "png")
-            files[name] = content.getvalue()
-        return Trial(files, place="d/masks")
+        changed = {n: saved(change(opened(x)), "png") for n, x in c.files.items() if "/masks/" in n}
+        return Trial({**c.files, **changed}, place="d/masks")
 
     return make
 
@@ -1378,23 +1035,22 @@ def with_palette(mask: Image.Image) -> Image.Image:
     return mask
 
 
-MASKS |= {
+MASKS: dict[str, Kind] = {
     "masks without an image": with_files(
+        {"masks/90.png": picture(90), "masks/91.png": picture(91)},
         "ignored: 2 masks without an image, such as d/masks/90.png",
-        masks__90=picture(90),
-        masks__91=picture(91),
     ),
-    "an image without a mask": with_files(place="images/90.png", images__90=picture(90)),
-    "hidden files": lambda c: Trial(
-        {**c.files, "d/images/._00.png": b"Mac OS X", "d/masks/._00.png": b"Mac OS X"}
+    "an image without a mask": with_files({"images/90.png": picture(90)}, place="images/90.png"),
+    "hidden files": with_files({"images/._00.png": b"Mac OS X", "masks/._00.png": b"Mac OS X"}),
+    "files that are no data": with_files(
+        {"images/Thumbs.db": b"x", "masks/README": b"x"}, "ignored files: 1 .db"
     ),
-    "files that are no data": lambda c: Trial(
-        {**c.files, "d/images/Thumbs.db": b"x", "d/masks/README": b"x"}, said="ignored files: 1 .db"
+    "two images of one mask": with_files(
+        {"images/00.jpg": picture(90, kind="jpeg")}, place="images/00.png"
     ),
-    "two images of one mask": lambda c: Trial(
-        {**c.files, "d/images/00.jpg": picture(90, kind="jpeg")}, place="images/00.png"
+    "a folder among the images": with_files(
+        {"images/more/90.png": picture(90)}, place="images/more"
     ),
-    "a folder among the images": with_files(place="images/more", images__more__90=picture(90)),
     "masks of a split without its images": lambda c: Trial(
         {
             **{re.sub("(images|masks)", "\\1/train", name): x for name, x in c.files.items()},
@@ -1416,100 +1072,97 @@ def change_coco(
     return lambda c: Trial(coco_files(**changes), place=place, twin=like, said=said)
 
 
-def boxes(change: Callable[[list[float]], Any]) -> Callable[[list[dict[str, Any]]], Any]:
-    return lambda marks: [{**mark, "bbox": change(mark["bbox"])} for mark in marks]
+Rows = list[dict[str, Any]]
 
 
-def one(change: Callable[[dict[str, Any]], Any]) -> Callable[[list[dict[str, Any]]], Any]:
-    """A change of the fourth item."""
-    return lambda items: [change(dict(x)) if n == 3 else x for n, x in enumerate(items)]
+def every(**values: Callable[[Any], Any]) -> Callable[[Rows], Rows]:
+    """A change of all items: of each value by the item."""
+    return lambda items: [{**x, **{k: make(x) for k, make in values.items()}} for x in items]
 
 
-AT_MARK = r"annotations\[\d+\]"
+def one(**values: Any) -> Callable[[Rows], Rows]:
+    """Other values in the fourth item."""
+    return lambda items: [{**x, **values} if n == 3 else x for n, x in enumerate(items)]
+
+
+def but_for(*keys: str) -> Callable[[Rows], Rows]:
+    return lambda items: [{k: v for k, v in x.items() if k not in keys} for x in items]
+
+
+def with_item(place: int = 0, **values: Any) -> Callable[[Rows], Rows]:
+    """An item more: another one with these values."""
+    return lambda items: [*items, {**items[place], **values}]
+
+
+def of_marks(change: Callable[[Rows], Rows]) -> Kind:
+    return change_coco(r"annotations\[\d+\]", annotations=change)
+
+
+def of_images(change: Callable[[Rows], Rows]) -> Kind:
+    return change_coco(r"images\[\d+\]|the image \d+", images=change)
+
+
+def boxes(change: Callable[[list[float]], Any]) -> Kind:
+    return of_marks(every(bbox=lambda mark: change(mark["bbox"])))
+
+
 RUNS = {"size": [24, 24], "counts": [4 * 24 + 5, *[8, 16] * 9, 8, 24 * 24 - 13 * 24 - 13]}
-AT_IMAGE = r"images\[\d+\]|the image \d+"
-COCO |= {
+CROWDS = {"iscrowd": lambda mark: mark["id"] % 2}
+COCO: dict[str, Kind] = {
     "ids with gaps, and a category that nobody uses": change_coco(
-        categories=lambda names: [*names, {"id": 90, "name": "root"}],
-        twin=coco_files(categories=lambda names: [*names, {"id": 3, "name": "root"}]),
+        categories=with_item(id=90, name="root"),
+        twin=coco_files(categories=with_item(id=3, name="root")),
     ),
-    "two categories of one name": change_coco(
-        "categories", categories=lambda names: [*names, {"id": 9, "name": "cup"}]
-    ),
-    "an id of a category that is missing": change_coco(
-        AT_MARK, annotations=one(lambda m: {**m, "category_id": 7})
-    ),
-    "an image under two ids": change_coco(
-        AT_IMAGE, images=lambda images: [*images, {**images[0], "id": 99}]
-    ),
-    "an id twice": change_coco(AT_IMAGE, images=lambda images: [*images, images[0]]),
-    "texts as ids": change_coco(
-        AT_MARK, annotations=lambda ms: [{**m, "image_id": str(m["image_id"])} for m in ms]
-    ),
-    "an image that is missing": change_coco(
-        AT_IMAGE, images=one(lambda i: {**i, "file_name": "lost.png"})
-    ),
-    "paths with backslashes": change_coco(
-        AT_IMAGE, images=lambda images: [{**i, "file_name": f"x\\{i['file_name']}"} for i in images]
-    ),
-    "images without sizes": change_coco(
-        AT_IMAGE,
-        images=lambda images: [{"id": i["id"], "file_name": i["file_name"]} for i in images],
-    ),
-    "another size than the image has": change_coco(
-        AT_IMAGE, images=one(lambda i: {**i, "width": 48})
-    ),
+    "two categories of one name": change_coco("categories", categories=with_item(id=9)),
+    "an id of a category that is missing": of_marks(one(category_id=7)),
+    "an image under two ids": of_images(with_item(id=99)),
+    "an id twice": of_images(with_item()),
+    "texts as ids": of_marks(every(image_id=lambda mark: str(mark["image_id"]))),
+    "an image that is missing": of_images(one(file_name="lost.png")),
+    "paths with backslashes": of_images(every(file_name=lambda i: f"x\\{i['file_name']}")),
+    "images without sizes": of_images(but_for("width", "height")),
+    "another size than the image has": of_images(one(width=48)),
     "ids that are texts": change_coco(
-        images=lambda images: [{**image, "id": f"im{image['id']}"} for image in images],
-        annotations=lambda ms: [{**m, "image_id": f"im{m['image_id']}"} for m in ms],
+        images=every(id=lambda image: f"im{image['id']}"),
+        annotations=every(image_id=lambda mark: f"im{mark['image_id']}"),
     ),
     "crowds as run lengths": change_coco(  # of the same pixels: 10 columns of 8
-        annotations=lambda ms: [{**m, "iscrowd": m["id"] % 2, "segmentation": RUNS} for m in ms],
-        twin=coco_files(annotations=lambda ms: [{**m, "iscrowd": m["id"] % 2} for m in ms]),
+        annotations=every(**CROWDS, segmentation=lambda mark: RUNS),
+        twin=coco_files(annotations=every(**CROWDS)),
     ),
-    "no key annotations": lambda c: Trial(
-        {**c.files, "d/_annotations.coco.json": b'{"images": [], "categories": []}'},
+    "no key annotations": with_files(
+        {"_annotations.coco.json": b'{"images": [], "categories": []}'},
         place="_annotations.coco.json",
     ),
     "no annotations": change_coco(".", annotations=lambda marks: []),
-    "images that the file does not list": lambda c: Trial(
-        {**c.files, "d/90.png": picture(90)}, said="ignored: 1 images that it does not list"
+    "images that the file does not list": with_files(
+        {"90.png": picture(90)}, "ignored: 1 images that it does not list"
     ),
     "categories that look alike": change_coco(
         "categories", categories=lambda names: [names[0], {**names[1], "name": "cup\u200b"}]
     ),
-    "all objects crowds": change_coco(
-        ".", annotations=lambda marks: [{**m, "iscrowd": 1} for m in marks]
-    ),
+    "all objects crowds": change_coco(".", annotations=every(iscrowd=lambda mark: 1)),
 }
-BOXES |= {
-    "boxes from 0 to 1": change_coco(AT_MARK, annotations=boxes(lambda box: [x / 24 for x in box])),
-    "boxes of corners": change_coco(
-        AT_MARK, annotations=boxes(lambda box: [box[0], box[1], 14, 13 + 9])
-    ),
-    "a box outside": change_coco(AT_MARK, annotations=one(lambda m: {**m, "bbox": [20, 5, 10, 8]})),
+BOXES: dict[str, Kind] = {
+    "boxes from 0 to 1": boxes(lambda box: [x / 24 for x in box]),
+    "boxes of corners": boxes(lambda box: [box[0], box[1], 14, 13 + 9]),
+    "a box outside": of_marks(one(bbox=[20, 5, 10, 8])),
     "a box of no width": change_coco(
         twin=coco_files(annotations=lambda marks: [m for n, m in enumerate(marks) if n != 3]),
         said="left out",
-        annotations=one(lambda m: {**m, "bbox": [4, 5, 0, 8]}),
+        annotations=one(bbox=[4, 5, 0, 8]),
     ),
     "an object twice": change_coco(
-        twin=coco_files(annotations=lambda marks: [*marks, {**marks[0], "id": 99}]),
+        twin=coco_files(annotations=with_item(id=99)),
         said="1 images have an object twice, and both count, as d/00.png",
-        annotations=lambda marks: [*marks, marks[0]],
+        annotations=with_item(),
     ),
-    "a box that is nan": change_coco(
-        AT_MARK, annotations=one(lambda m: {**m, "bbox": [4, 5, float("nan"), 8]})
-    ),
-    "an infinite box": change_coco(
-        AT_MARK, annotations=one(lambda m: {**m, "bbox": [4, 5, float("inf"), 8]})
-    ),
-    "a crowd as text": change_coco(AT_MARK, annotations=one(lambda m: {**m, "iscrowd": "0"})),
-    "texts as numbers": change_coco(AT_MARK, annotations=boxes(lambda box: [str(x) for x in box])),
-    "a box of three numbers": change_coco(AT_MARK, annotations=boxes(lambda box: box[:3])),
-    "no box": change_coco(
-        AT_MARK, annotations=one(lambda m: {k: v for k, v in m.items() if k != "bbox"})
-    ),
+    "a box that is nan": of_marks(one(bbox=[4, 5, float("nan"), 8])),
+    "an infinite box": of_marks(one(bbox=[4, 5, float("inf"), 8])),
+    "a crowd as text": of_marks(one(iscrowd="0")),
+    "texts as numbers": boxes(lambda box: [str(x) for x in box]),
+    "a box of three numbers": boxes(lambda box: box[:3]),
+    "no box": of_marks(lambda marks: [*marks[:3], *but_for("bbox")(marks[3:4]), *marks[4:]]),
 }
 
 
@@ -1517,18 +1170,12 @@ def change_yolo(line: str, place: str = r"\.txt, line \d+") -> Kind:
     return lambda c: Trial(yolo_files(line), place=place)
 
 
-def yolo_with(place: str = "", **files: bytes | None) -> Kind:
-    named = {name.replace("__", "/").replace("_", "."): content for name, content in files.items()}
-
-    def make(c: Carrier) -> Trial:
-        made = {**c.files, **{f"d/{name}": content for name, content in named.items()}}
-        return Trial({n: x for n, x in made.items() if x is not None}, place=place)
-
-    return make
+def names_are(text: str | None, place: str = "data.yaml") -> Kind:
+    return with_files({"data.yaml": text.encode() if text is not None else None}, place=place)
 
 
 LINE = "{c} 0.375 0.375 0.416666 0.333333"
-YOLO |= {
+YOLO: dict[str, Kind] = {
     "line ends of Windows": change_yolo(f"{LINE}\r\n"),
     "BOM": change_yolo(f"\ufeff{LINE}\n"),
     "empty lines and spaces": change_yolo(f"\n {LINE} \n\n"),
@@ -1543,34 +1190,28 @@ YOLO |= {
     "a box of no width": change_yolo("{c} 0.375 0.375 0 0.333333\n"),
     "a box that is nan": change_yolo("{c} nan 0.375 0.416666 0.333333\n"),
     "a confidence after the box": change_yolo(f"{LINE} 0.9\n"),
-    "labels without an image": yolo_with("99.txt", labels__99_txt=b""),
-    "names as numbers": yolo_with(data_yaml=b"names:\n  0: cup\n  1: ball\n"),
-    "names from 1": yolo_with("data.yaml", data_yaml=b"names:\n  1: cup\n  2: ball\n"),
-    "a BOM in data.yaml": yolo_with(data_yaml=b"\xef\xbb\xbfnames: [cup, ball]\r\n"),
-    "no data.yaml": yolo_with("data.yaml", data_yaml=None),
-    "classes.txt among the labels": yolo_with(labels__classes_txt=b"cup\nball\n"),
-    "names that YAML does not read as text": yolo_with("data.yaml", data_yaml=b"names: [yes, no]"),
-    "another number of names": yolo_with("data.yaml", data_yaml=b"names: [cup, ball]\nnc: 3\n"),
-    "half of the labels": lambda c: Trial(
-        without(c.files, *(f"d/labels/{n:02}.txt" for n in range(COUNT // 2))),
-        twin=Trial({**c.files, **{f"d/labels/{n:02}.txt": b"" for n in range(COUNT // 2)}}),
-        said="without objects",
+    "labels without an image": with_files({"labels/99.txt": b""}, place="99.txt"),
+    "names as numbers": names_are("names:\n  0: cup\n  1: ball\n", ""),
+    "names from 1": names_are("names:\n  1: cup\n  2: ball\n"),
+    "a BOM in data.yaml": names_are("\ufeffnames: [cup, ball]\r\n", ""),
+    "no data.yaml": names_are(None),
+    "classes.txt among the labels": with_files({"labels/classes.txt": b"cup\nball\n"}),
+    "names that YAML does not read as text": names_are("names: [yes, no]"),
+    "another number of names": names_are("names: [cup, ball]\nnc: 3\n"),
+    "half of the labels": with_files(
+        {f"labels/{n:02}.txt": None for n in range(COUNT // 2)},
+        "without objects",
+        twin=with_files({f"labels/{n:02}.txt": b"" for n in range(COUNT // 2)}),
     ),
-    "a name twice": yolo_with("data.yaml", data_yaml=b"names: [cup, cup]\n"),
-    "names that look alike": yolo_with("png", data_yaml="names: [cup, cup\u200b]\n".encode()),
-    "names in a list of numbers": yolo_with("data.yaml", data_yaml=b"names: [0: cup, 1: ball]\n"),
-    "files that are no images": lambda c: Trial(
-        {**c.files, "d/images/Thumbs.db": b"x"}, said="ignored files: 1 .db"
+    "a name twice": names_are("names: [cup, cup]\n"),
+    "names that look alike": names_are("names: [cup, cup\u200b]\n", "png"),
+    "names in a list of numbers": names_are("names: [0: cup, 1: ball]\n"),
+    "files that are no images": with_files({"images/Thumbs.db": b"x"}, "ignored files: 1 .db"),
+    "two images of one name": with_files(
+        {"images/00.jpg": picture(90, kind="jpeg")}, place="labels/00.txt"
     ),
-    "two images of one name": lambda c: Trial(
-        {**c.files, "d/images/00.jpg": picture(90, kind="jpeg")}, place="labels/00.txt"
-    ),
-    "labels that end in .TXT": lambda c: Trial(
-        {n.replace("labels/00.txt", "labels/00.TXT"): x for n, x in c.files.items()}, place="00.TXT"
-    ),
-    "a path that does not exist": yolo_with(
-        "data.yaml", data_yaml=b"names: [cup, ball]\ntrain: ../elsewhere\n"
-    ),
+    "labels that end in .TXT": renamed("labels/00.txt", "labels/00.TXT", "00.TXT"),
+    "a path that does not exist": names_are("names: [cup, ball]\ntrain: ../elsewhere\n"),
 }
 
 
@@ -1594,7 +1235,7 @@ def listed(c: Carrier, lines: bytes, **more: Any) -> Trial:
 
 OBJECT = VOC[VOC.index("<object>") : VOC.index("</annotation>")]
 SIZE_OF = "<size><width>{0}</width><height>{0}</height><depth>3</depth></size>"
-VOC_FILES = {
+VOC_FILES: dict[str, Kind] = {
     "another ending in filename": change_voc("{n:02}.png", "{n:02}.jpg"),
     "another name in filename": lambda c: Trial(
         voc_files(VOC.replace("{n:02}.png", "IMG_{n:02}.png")),
@@ -1631,19 +1272,15 @@ VOC_FILES = {
         "</bndbox><difficult>True</difficult>",
         place="no objects",  # they are not learned
     ),
-    "files that end in .XML": lambda c: Trial(
-        {n.replace(".xml", ".XML"): x for n, x in c.files.items()}
-    ),
+    "files that end in .XML": renamed(".xml", ".XML"),
     "names that look alike": voc_bytes(
         lambda text: text.replace(b"ball", "cup\u200b".encode()), place="png"
     ),
-    "an image without an .xml file": lambda c: Trial(
-        {**c.files, "d/JPEGImages/99.png": picture(99)}, said="1 files without an .xml file"
+    "an image without an .xml file": with_files(
+        {"JPEGImages/99.png": picture(99)}, "1 files without an .xml file"
     ),
     "no name": change_voc("<name>{name}</name>", ""),
-    "images that end in capitals": lambda c: Trial(
-        {name.replace(".png", ".PNG"): content for name, content in c.files.items()}
-    ),
+    "images that end in capitals": renamed(".png", ".PNG"),
     "a list with numbers and line ends of Windows": lambda c: listed(
         c, b"00  1\r\n01 -1\r\n\r\n", twin=listed(c, b"00\n01\n")
     ),
