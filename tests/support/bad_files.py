@@ -43,3 +43,22 @@ def refuse_lines(
     for number, (_, expected) in enumerate(bad.values()):
         assert messages[number].startswith(f"{number}.jsonl, {expected}"), messages[number]
     return messages[len(bad) :]
+
+
+def refuse_flags(
+    project: Path, expected: Mapping[tuple[str, ...], str], script: str = "train.py"
+) -> None:
+    """How the message begins with which a script ends, for each of these flags.
+
+    Nothing is trained.
+    """
+    more = ["--output-dir", "runs/other"] if script == "train.py" else []
+    messages = said(project, script, *([*flags, *more] for flags in expected))
+    for message, beginning in zip(messages, expected.values(), strict=True):
+        assert beginning and message.startswith(beginning), message
+    assert not (project / "runs/other").exists()
+
+
+def refuse_paths(project: Path, expected: Mapping[str, str], flag: str = "--path") -> None:
+    """The same for the values of a flag."""
+    refuse_flags(project, {(flag, name): beginning for name, beginning in expected.items()})

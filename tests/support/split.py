@@ -11,7 +11,7 @@ from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.paths import DRIVERS
 from support.rendering import render
-from support.training import count_processes, start
+from support.training import count_processes, last_metrics, start, succeed
 
 DRIVER = DRIVERS / "split_on_cpu.py"
 RING = DRIVER.with_name("ring_on_cpu.py")
@@ -82,6 +82,18 @@ def assert_split_is_whole(
     final = [project / "runs" / run / "model.safetensors" for run in ("split", "resumed")]
     assert final[0].read_bytes() == final[1].read_bytes()
     return project
+
+
+def assert_split_trains_alike(project: Path, *flags: str) -> dict[str, float]:
+    """With FSDP 2, on two processes: the metrics at the end are those of whole copies."""
+    for driver in (DRIVER, RING):
+        shutil.copy(driver, project)
+    found = []
+    for script in ("train.py", DRIVER.name):
+        succeed(start(project, [script, *flags, "--output-dir", script[:5]], 2))
+        found.append(last_metrics(project, script[:5]))
+    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
+    return found[0]
 
 
 def results(output: str) -> list[float]:

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest import approx
+
 from scaffold.answers.catalog import Value
 from support import warm
 from support.files import write_files
@@ -89,10 +91,42 @@ def ask(folder: Path, code: str, expression: str) -> Any:
     return json.loads(result.stdout.splitlines()[-1])
 
 
-def last_metrics(folder: Path) -> dict[str, Any]:
-    """The last line of metrics.jsonl in runs/latest."""
-    lines = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
+def tell(folder: Path, code: str, *arguments: str, **settings: Any) -> Any:
+    """What a script in a project prints in its last line, as JSON."""
+    result = succeed(run_python(folder, ["-c", code, *arguments], **settings))
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def last_metrics(folder: Path, run: str = "runs/latest") -> dict[str, Any]:
+    """The last line of metrics.jsonl of a run."""
+    lines = (folder / run / "metrics.jsonl").read_text().splitlines()
     return dict(json.loads(lines[-1]))
+
+
+def tested_metrics(folder: Path) -> dict[str, float]:
+    """What the run in runs/latest says of the test data at its end."""
+    last = last_metrics(folder)
+    return {name: value for name, value in last.items() if name.startswith("test_")}
+
+
+def read_report(folder: Path, split: str = "test") -> dict[str, dict[str, float]]:
+    """What evaluate.py has written about runs/latest."""
+    path = folder / "runs/latest/evaluation" / split / "metrics.json"
+    return dict(json.loads(path.read_text()))
+
+
+def evaluate(folder: Path, *flags: str, processes: int = 1) -> dict[str, float]:
+    """The metrics of runs/latest that evaluate.py finds on the test data."""
+    succeed(start(folder, ["evaluate.py", *flags], processes))
+    return {name: row["value"] for name, row in read_report(folder).items() if "value" in row}
+
+
+def assert_evaluated(folder: Path, expected: Mapping[str, float], **tolerance: float) -> None:
+    """That evaluate.py finds these metrics on 1, 2 and 3 processes."""
+    assert expected
+    for processes in (1, 2, 3):
+        found = evaluate(folder, processes=processes)
+        assert {name: found[name] for name in expected} == approx(expected, **tolerance)
 
 
 def make_pretrained(

@@ -8,8 +8,16 @@ import pytest
 
 from support.bad_files import refuse_files
 from support.combinations import in_turns
-from support.files import write_files
-from support.rendering import render, write_project
+from support.encoders import (
+    ENCODERS,
+    assert_is_tuned,
+    assert_ten_steps,
+    make_encoders,
+    pretrained,
+    project_of_steps,
+)
+from support.rendering import write_project
+from support.scores import ON_PROCESSES, score_sets
 from support.training import ask, call, count_processes, said, start, succeed
 
 pytestmark = pytest.mark.train
@@ -20,13 +28,7 @@ project = partial(write_project, task="masked_language_model")
 # --- files --------------------------------------------------------------------------------------
 
 BAD = {
-    "text.jsonl": ('{"text": "a"}\nBo', "text.jsonl, line 2 is not JSON: "),
-    "list.jsonl": ("[1]", "list.jsonl, item 1 is not a JSON object"),
-    "key.jsonl": ('\n{"words": "a"}', "key.jsonl, line 2: there is no 'text' in words. Set --text"),
-    "number.jsonl": ('{"text": 1}', "number.jsonl, line 1: its text is not text, but 1"),
     "empty.jsonl": ("\n", "empty.jsonl has no texts"),
-    "bytes.jsonl": (b"\xff\xfe", "bytes.jsonl can't be read"),
-    "absent.jsonl": (None, "absent.jsonl can't be read"),
     "bytes.txt": (b"\xff\xfe", "bytes.txt can't be read"),
     "absent": (None, "absent can't be read"),
     "mixed": (None, "mixed/2.txt can't be read"),
@@ -54,15 +56,14 @@ def test_texts_of_each_form_are_read(tmp_path: Path, proven) -> None:
     (tmp_path / "mixed/2.txt").write_bytes(b"\xff\xfe")
     code = "read = lambda **more: data.read_documents(train.Config(**more))"
     parts = "[read(), read(path='parts'), read(path='long.txt'), "
-    parts += "read(val_path='named.jsonl', text_column='text') if 0 else "
     parts += "data.read_texts('named.jsonl', train.Config(text_column='words'))]"
     objects, files, long, named = ask(folder, code, parts)
     assert objects == files and sorted(text for part in objects for text in part) == sorted(texts)
     assert [len(part) for part in objects] == [16, 2, 2]
     assert [len(part[0]) for part in long] == [900, 50, 50] and named == ["some words"]
     refuse_files(folder, BAD, "data.build_datasets")
-    [message] = said(folder, "train.py", ["--path", "key.jsonl"])
-    assert BAD["key.jsonl"][1] in message
+    [message] = said(folder, "train.py", ["--path", "folder"])
+    assert BAD["folder"][1] in message
     assert not list(folder.glob("runs/*/*.safetensors"))
     proven("files of texts that can't be read, named by file and line", len(BAD))
 
@@ -117,13 +118,10 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
 # --- metrics ------------------------------------------------------------------------------------
 
 COUNT = """
-import json, math, sys, torch, train
-from accelerate import Accelerator
+import math
 from data import Block, mask_and_pad, mask_tokens
 from functools import partial
 from metrics import IGNORED
-from torch import nn
-from torch.utils.data import DataLoader
 
 class Known(nn.Module):
     # of a token and its place alone, so it does not depend on the batch
@@ -132,76 +130,48 @@ class Known(nn.Module):
         seen = (tokens * 31 + places * 7) % 257
         return (torch.arange(257) * seen.unsqueeze(2) % 11).float() * mask.unsqueeze(2)
 
-config, draw = train.Config(), torch.Generator().manual_seed(0)
-accelerator, known = Accelerator(), Known()
-for size, batch_size in json.loads(sys.argv[1]):
+known = Known()
+for size, batch_size in cases:
     blocks = []
     for seed in range(size):
         length = int(torch.randint(1, 60, (), generator=draw))
         tokens = torch.randint(0, 256, (length,), generator=draw)
         blocks.append(Block(tokens, torch.arange(length) // 3, seed))
-    losses, right, count = 0.0, 0, 0
+    losses, right, targeted = 0.0, 0, 0
     for block in blocks:
         inputs, targets = mask_tokens(block, config)
         scores = known(inputs[None], torch.ones(1, len(inputs)) > 0)[0].double().log_softmax(1)
         for row, target in zip(scores, targets.tolist(), strict=True):
             if target != IGNORED:
-                losses, count = losses - float(row[target]), count + 1
+                losses, targeted = losses - float(row[target]), targeted + 1
                 right += int(row.argmax()) == target
     loader = DataLoader(blocks, batch_size, collate_fn=partial(mask_and_pad, config=config))
     found = train.evaluate(accelerator, known, accelerator.prepare(loader), "val")
-    assert abs(found["val_loss"] - losses / count) < 1e-5, (size, batch_size)
-    assert abs(found["val_perplexity"] / math.exp(losses / count) - 1) < 1e-5
-    assert abs(found["val_accuracy"] - right / count) < 1e-6
-if accelerator.is_main_process:
-    print("processes", accelerator.num_processes)
+    assert abs(found["val_loss"] - losses / targeted) < 1e-5, (size, batch_size)
+    assert abs(found["val_perplexity"] / math.exp(losses / targeted) - 1) < 1e-5
+    assert abs(found["val_accuracy"] - right / targeted) < 1e-6
 """
-SIZES = [(size, batch) for size in (1, 2, 3, 5, 12, 33, 100) for batch in (1, 3, 8, 64)]
 
 
-@pytest.mark.parametrize(
-    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
-)
+@pytest.mark.parametrize("processes", ON_PROCESSES)
 @pytest.mark.parametrize("words", [False, pytest.param(True, marks=pytest.mark.sweep)])
 def test_perplexity_is_that_of_the_whole_set(
     words: bool, processes: int, tmp_path: Path, proven
 ) -> None:
     """One token after the other, for each number of blocks and batch size, with the same masks."""
-    folder = project(tmp_path, whole_words=words)
-    (folder / "count.py").write_text(COUNT)
-    sizes = SIZES[1::5] if processes == 2 else SIZES
-    result = succeed(start(folder, ["count.py", json.dumps(sizes)], processes))
-    assert f"processes {processes}" in result.stdout
-    proven(
-        "sets whose perplexity of masked tokens is that of one token after the other", len(sizes)
-    )
+    count = score_sets(project(tmp_path, whole_words=words), COUNT, processes)
+    proven("sets whose perplexity of masked tokens is that of one token after the other", count)
 
 
 # --- pretrained models --------------------------------------------------------------------------
 
-MAKE = """
-from pathlib import Path
-from transformers import BertConfig, BertForMaskedLM, BertTokenizer
-from transformers import DistilBertConfig, DistilBertForMaskedLM
+TEXTS = "data.read_documents(config)[0]"
+# a model that was not trained with masks
+MAKE_GPT = """
 from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
-from transformers import RobertaConfig, RobertaForMaskedLM, RobertaTokenizer
-import torch
-
-texts = data.read_documents(config)[0]
-small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
-small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
-distil = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2, "max_position_embeddings": 66}
-for name, kind, settings, head, more in (
-    ("bert", BertTokenizer, BertConfig, BertForMaskedLM, small),
-    ("roberta", RobertaTokenizer, RobertaConfig, RobertaForMaskedLM, small),
-    ("distilbert", BertTokenizer, DistilBertConfig, DistilBertForMaskedLM, distil),
-    ("gpt2", GPT2Tokenizer, GPT2Config, GPT2LMHeadModel, {"n_embd": 32, "n_layer": 1, "n_head": 2}),
-):
-    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
-    tokenizer.save_pretrained(name)
-    given = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, **more}
-    network = head(settings(**given))
-    (network.to(torch.bfloat16) if name == "bert" else network).save_pretrained(name)
+tokenizer = GPT2Tokenizer().train_new_from_iterator(["a text"], 300, show_progress=False)
+tokenizer.save_pretrained("gpt2")
+GPT2LMHeadModel(GPT2Config(n_embd=32, n_layer=1, n_head=2)).save_pretrained("gpt2")
 """
 BLOCKS = """
 import torch
@@ -219,101 +189,44 @@ for seed in range(30):
             cut += bool(some.any()) != bool(some.all()) or (word < 0 and bool(some.any()))
 special = [tokenizer.decode(block.tokens[block.words < 0].tolist()) for block in blocks]
 several = any(int((block.words == word).sum()) > 1 for block in blocks for word in range(5))
-dtype = str(model.build_model(config).model.dtype)
 """
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+@pytest.mark.parametrize("name", ENCODERS)
 def test_a_pretrained_model_is_trained(name: str, tmp_path: Path) -> None:
     """Long texts have several blocks, special tokens no target, and words are masked whole."""
-    more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
-    folder = project(tmp_path, **more)
-    succeed(call(folder, MAKE))
+    folder = project(tmp_path, **pretrained(name))
+    make_encoders(folder, TEXTS, all="AutoModelForMaskedLM")
     lengths = "[len(block.tokens) for block in blocks]"
-    sizes, cut, special, several, dtype = ask(
-        folder, BLOCKS, f"[{lengths}, cut, special, several, dtype]"
-    )
+    sizes, cut, special, several = ask(folder, BLOCKS, f"[{lengths}, cut, special, several]")
     assert max(sizes) == 64 and len(sizes) >= 3 and cut == 0 and several
-    assert set(special) == {""} and dtype == "torch.float32"
-    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    succeed(start(folder, ["train.py", *short], processes=2))
+    assert set(special) == {""}
+    assert_is_tuned(folder)
     found = succeed(start(folder, ["predict.py", "import [MASK]", "--json", "--top", "3"], 1))
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     assert len(rows) == 3 and all(row["filled"].startswith("import") for row in rows)
-    wrong = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
-    wrong += [["--pretrained-name", str(tmp_path / "gpt2")]]
-    messages = said(folder, "train.py", *wrong)
-    limit = 66 if name != "roberta" else 64
-    assert f"takes at most {limit} tokens: lower --max-length." in messages[0] or name == "roberta"
-    assert "'nobody/nothing' can't be loaded" in messages[1]
-    assert "has no mask token" in messages[2]
+    succeed(call(folder, MAKE_GPT))
+    [message] = said(folder, "train.py", ["--pretrained-name", "gpt2"])
+    assert "has no mask token" in message
 
 
-TRAINER = """
-import torch
-import transformers
-from torch.utils.data import DataLoader
-
+NOTE = """
 tokenizer = data.build_tokenizer(config).tokenizer
 collator = transformers.DataCollatorForLanguageModeling(tokenizer, mlm_probability=0.15)
-seen = []
 
 def note(blocks, config):
     rows = [{"input_ids": block.tokens.tolist()} for block in blocks]
     batch = collator([row | {"attention_mask": [1] * len(row["input_ids"])} for row in rows])
     seen.append(dict(batch))
     return batch["input_ids"], batch["attention_mask"].bool(), batch["labels"]
-
-torch.manual_seed(0)
-build = model.build_model
-begin = build(config)
-torch.save(begin.model.state_dict(), "begin.pt")
-train.build_model, data.mask_and_pad = lambda config: begin, note
-train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
-lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
-ours = [line["loss"] for line in lines if "loss" in line]
-
-other = build(config).model
-other.load_state_dict(torch.load("begin.pt"))
-theirs = []
-
-class Trainer(transformers.Trainer):
-    def get_train_dataloader(self):
-        return DataLoader(seen[:10], batch_size=None)
-
-    def training_step(self, *given, **named):
-        theirs.append(float(loss := super().training_step(*given, **named)))
-        return loss
-
-arguments = transformers.TrainingArguments(
-    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
-    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
-    disable_tqdm=True,
-)
-trainer = Trainer(other, arguments)
-trainer.train()
-ends = [network.state_dict() for network in (begin.model, other)]
-# a bias of keys only shifts a softmax: its gradient is rounding
-names = [name for name in ends[0] if not name.endswith("key.bias")]
-worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in names)
 """
 
 
 @pytest.mark.sweep
 def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
     """With the masks of its collator for both, from the same weights, without dropout."""
-    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
-    settings = {f"masked_language_model.{key}": value for key, value in more.items()}
-    answers = {"project.task": "masked_language_model", "features.schedule.enabled": False}
-    answers |= {"training.optimizer": "adamw", "training.weight_decay": 0.0}
-    folder = write_files(tmp_path, render({**answers, **settings}))
-    assert call(folder, MAKE).returncode == 0
-    path = folder / "bert/config.json"
-    kept = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    path.write_text(json.dumps(json.loads(path.read_text()) | kept))
-    ours, theirs, worst = ask(folder, TRAINER, "[ours, theirs, worst]")
-    assert len(ours) == len(theirs) == 10
-    assert ours == pytest.approx(theirs, abs=1e-5)
-    assert worst < 1e-5
+    folder = project_of_steps(tmp_path, "masked_language_model")
+    make_encoders(folder, TEXTS, all="AutoModelForMaskedLM")
+    assert_ten_steps(folder, NOTE, "mask_and_pad", shifts=["key.bias"])
     proven("steps that are those of the Trainer of Transformers", 10)

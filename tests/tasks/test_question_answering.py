@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 
 from support.bad_files import refuse_files
-from support.files import write_files
-from support.rendering import render, write_project
+from support.encoders import (
+    ENCODERS,
+    assert_is_tuned,
+    assert_ten_steps,
+    make_encoders,
+    pretrained,
+    project_of_steps,
+)
+from support.rendering import write_project
+from support.scores import ON_PROCESSES, SETS, score_sets
 from support.training import ask, call, count_processes, said, start, succeed
 
 pytestmark = pytest.mark.train
@@ -80,13 +88,7 @@ BAD = {
         "answer at character 2 is empty",
     ),
     "length.jsonl": (wrong(answers={"text": ["Bo"], "answer_start": []}), "line 1: write its ans"),
-    "number.jsonl": (wrong(answers={"text": [3], "answer_start": [0]}), "line 1: write its answ"),
     "string.jsonl": (wrong(answers="Bo"), 'write its answers like this: {"text": ["words"], '),
-    "none.jsonl": (wrong(answers=None), "line 1: write its answers like this"),
-    "key.jsonl": ('{"context": "a", "answers": []}', "line 1: there is no 'question' in context"),
-    "empty.jsonl": (wrong(context=" "), "line 1: its context is not text, but ' '"),
-    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
-    "text.jsonl": (wrong() + "\nBo", "line 2 is not JSON: "),
     "nothing.jsonl": ("\n", "nothing.jsonl has no questions"),
     "few.jsonl": (wrong(), "few.jsonl: questions about 1 texts can't be split"),
     "place.json": (
@@ -104,9 +106,6 @@ BAD = {
     "word.json": ('"Bo"', "word.json is not a JSON object with 'data', as SQuAD has it"),
     "data.json": ('{"questions": []}', "data.json: there is no 'data', as in SQuAD"),
     "form.json": ('{"data": [[]]}', "data[0] is not JSON in SQuAD's format"),
-    "half.json": ('{"data": ', "half.json is not JSON: "),
-    "absent.json": (None, "absent.json can't be read"),
-    "bytes.json": (b"\xff\xfe", "bytes.json can't be read"),
 }
 
 
@@ -215,29 +214,23 @@ def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
 # --- metrics ------------------------------------------------------------------------------------
 
 SCORES = """
-import json, sys, torch, train
-from accelerate import Accelerator
-from collections import defaultdict
 from data import Question, collate, make_windows
-from torch import nn
-from torch.utils.data import DataLoader
 from torchmetrics.functional.text.squad import (
     _compute_exact_match_score, _compute_f1_score, _normalize_text
 )
 
 WORDS = "the a Bo, bo! Ann an sings in Oslo. (red) London Li's 3,5 THE".split()
-accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
 config = train.Config(max_length=32, overlap=8, max_answer=4)
 
-def number(most, least=0):
+def pick(most, least=0):
     return int(torch.randint(least, most, (), generator=draw))
 
 def write():
-    words = [WORDS[number(len(WORDS))] for _ in range(number(60, 1))]
+    words = [WORDS[pick(len(WORDS))] for _ in range(pick(60, 1))]
     answers = []
-    for _ in range(number(4)):
-        first = number(len(words))
-        chosen = " ".join(words[first : first + number(5, 1)])
+    for _ in range(pick(4)):
+        first = pick(len(words))
+        chosen = " ".join(words[first : first + pick(5, 1)])
         answers.append((len(" ".join(words[:first])) + (first > 0), chosen))
     return Question(" ".join(words), "Who?", tuple(answers))
 
@@ -274,7 +267,7 @@ def search(question):
     return "" if none > best else answer
 
 several = 0
-for size, batch_size in json.loads(sys.argv[1]):
+for size, batch_size in cases:
     questions = [write() for _ in range(size)]
     windows = make_windows(questions, config)
     several += len(windows) - size
@@ -285,52 +278,19 @@ for size, batch_size in json.loads(sys.argv[1]):
     assert abs(metrics["val_exact_match"] - exact) < 1e-12, (size, batch_size, metrics, exact)
     assert abs(metrics["val_f1"] - f1) < 1e-7, (size, batch_size, metrics, f1)  # theirs is float32
 assert several > 3
-if accelerator.is_main_process:
-    print("processes", accelerator.num_processes)
 """
-SIZES = [(size, batch) for size in (1, 2, 3, 5, 12, 33, 100) for batch in (1, 3, 8, 64)]
 
 
-@pytest.mark.parametrize(
-    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
-)
+@pytest.mark.parametrize("processes", ON_PROCESSES)
 def test_scores_are_those_of_squad(processes: int, tmp_path: Path, proven) -> None:
     """Of texts with several windows, for each number of questions and batch size."""
-    folder = project(tmp_path)
-    (folder / "scores.py").write_text(SCORES)
-    sizes = SIZES[3:18:7] if processes == 2 else SIZES
-    result = succeed(start(folder, ["scores.py", json.dumps(sizes)], processes))
-    assert f"processes {processes}" in result.stdout
-    proven("sets whose exact match and F1 are those of SQuAD", len(sizes))
+    count = score_sets(project(tmp_path), SCORES, processes, SETS, slice(3, 18, 7))
+    proven("sets whose exact match and F1 are those of SQuAD", count)
 
 
 # --- pretrained models --------------------------------------------------------------------------
 
-MAKE = """
-from transformers import BertConfig, BertModel, BertTokenizer, DistilBertConfig, DistilBertModel
-from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
-import torch
-
-texts = [question.context for part in data.load_questions(config) for question in part]
-small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
-small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
-for name in ("bert", "roberta", "distilbert"):
-    kind = RobertaTokenizer if name == "roberta" else BertTokenizer
-    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
-    tokenizer.save_pretrained(name)
-    size, pad = len(tokenizer), tokenizer.pad_token_id
-    if name == "bert":
-        model = BertModel(BertConfig(vocab_size=size, pad_token_id=pad, **small))
-        model = model.to(torch.bfloat16)
-    elif name == "roberta":
-        given = {"vocab_size": size, "pad_token_id": pad, "type_vocab_size": 1, **small}
-        model = RobertaModel(RobertaConfig(**given))
-    else:
-        given = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
-        given |= {"vocab_size": size, "pad_token_id": pad, "max_position_embeddings": 66}
-        model = DistilBertModel(DistilBertConfig(**given))
-    model.save_pretrained(name)
-"""
+TEXTS = "[question.context for part in data.load_questions(config) for question in part]"
 WINDOWS = """
 context = "Bo   sings. " + "Nothing else is said. " * 30
 context += "\\u200bZoe left the town of Naïveté (1)."
@@ -352,106 +312,40 @@ for window in windows:
 missing = ["".join(context[place] for place in range(len(context)) if place not in c).split()
            for c in covered]
 longest = max(len(window.tokens) for window in windows)
-dtype = str(model.build_model(config).model.dtype)
 """
-LIMIT = """
-import torch
-network, works = model.build_model(config).eval(), []
-for length in (limit, limit + 1):
-    tokens = torch.full((1, length), 5)
-    try:
-        works.append(bool(network(tokens, tokens > 0, tokens * 0).isfinite().all()))
-    except (IndexError, RuntimeError):
-        works.append(False)
-"""
-
-
-def pretrained(folder: Path, name: str) -> dict[str, object]:
-    sizes = {"max_length": 64, "overlap": 16}
-    return {"model": "pretrained", "pretrained_name": str(folder / name), **sizes}
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+@pytest.mark.parametrize("name", ENCODERS)
 def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     """Its windows cover the whole text, and an answer is at its characters."""
-    folder = project(tmp_path, **pretrained(tmp_path, name))
-    succeed(call(folder, MAKE))
-    words, missing, longest, dtype, question = ask(
-        folder, WINDOWS, "[words, missing, longest, dtype, question]"
-    )
-    assert dtype == "torch.float32" and longest == 64
+    folder = project(tmp_path, **pretrained(name, overlap=16))
+    make_encoders(folder, TEXTS)
+    words, missing, longest, question = ask(folder, WINDOWS, "[words, missing, longest, question]")
+    assert longest == 64
     assert {tuple(pair) for pair in words} == {(5, "the town of Naïveté"), (6, "Bo")}
     assert all(set("".join(part)) <= {"\u200b"} for part in missing), "each word is in a window"
     assert 0 < min(question) < max(question) < 64, "a long question is cut"
-    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    succeed(start(folder, ["train.py", *short], processes=2))
+    assert_is_tuned(folder, inputs=3)
     found = succeed(start(folder, ["predict.py", "Kelby was born in Oslo.", "Where?", "--json"], 1))
     [row] = [json.loads(row) for row in found.stdout.splitlines()]
     if row["answer"]:
         assert "Kelby was born in Oslo."[row["start"] : row["end"]] == row["answer"]
-    calls = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
-    messages = said(folder, "train.py", *calls)
-    assert "takes at most 6" in messages[0] and "tokens: lower --max-length." in messages[0]
-    limit = int(messages[0].partition(" tokens")[0].split()[-1])
-    assert ask(folder, f"limit = {limit}" + LIMIT, "works") == [True, False]
-    assert "'nobody/nothing' can't be loaded" in messages[1]
-    tokenizer = folder / name / "tokenizer.json"
-    assert tokenizer.exists()
 
 
-TRAINER = """
-import torch
-import transformers
-from safetensors.torch import load_file
-from torch.utils.data import DataLoader
-
-seen, collate = [], data.collate
+NOTE = """
+collate = data.collate
 
 def note(windows):
     tokens, mask, types, spans, windows = collate(windows)
     names = ("input_ids", "attention_mask", "token_type_ids", "start_positions", "end_positions")
     seen.append(dict(zip(names, (tokens, mask.long(), types, *spans.unbind(dim=1)), strict=True)))
     return tokens, mask, types, spans, windows
-
-torch.manual_seed(0)
-build = model.build_model
-begin = build(config)
-torch.save(begin.model.state_dict(), "begin.pt")
-train.build_model, data.collate = lambda config: begin, note
-train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
-lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
-ours = [line["loss"] for line in lines if "loss" in line]
-
-other = build(config).model
-other.load_state_dict(torch.load("begin.pt"))
-theirs, batches = [], seen[:10]
+"""
+# the same windows, and 9 tokens of padding behind them
+PADDED = """
 whole = all(bool(batch["attention_mask"].all()) for batch in batches)
 answered = sum(int((batch["end_positions"] > 0).sum()) for batch in batches)
-
-class Trainer(transformers.Trainer):
-    def get_train_dataloader(self):
-        return DataLoader(batches, batch_size=None)
-
-    def training_step(self, *given, **named):
-        theirs.append(float(loss := super().training_step(*given, **named)))
-        return loss
-
-arguments = transformers.TrainingArguments(
-    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
-    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
-    disable_tqdm=True,
-)
-trainer = Trainer(other, arguments)
-trainer.train()
-ends = [network.state_dict() for network in (begin.model, other)]
-differences = {name: float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0]}
-# what shifts all scores of a softmax alike has a gradient of 0 but for rounding, of which Adam
-# makes whole steps
-shifts = ("key.bias", "qa_outputs.bias", "layer.1.output.LayerNorm.bias")
-worst = max(value for name, value in differences.items() if not name.endswith(shifts))
-
-# the same windows, and 9 tokens of padding behind them
 batch, padded = batches[0], {}
 for name, values in batch.items():
     padded[name] = torch.nn.functional.pad(values, (0, 9)) if values.dim() > 1 else values
@@ -464,6 +358,7 @@ with torch.no_grad():
         logits = torch.stack([output.start_logits, output.end_logits], dim=2)
         mask = given["attention_mask"] > 0
         losses.append([float(output.loss), float(train.compute_loss(logits, mask, spans).mean())])
+more = [whole, answered, losses]
 """
 
 
@@ -473,28 +368,18 @@ def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, prov
 
     Where windows have padding, the loss of Transformers' models depends on how much: ours does not.
     """
-    more = {"dataset": "squad", "path": "same.jsonl", **pretrained(tmp_path, "bert")}
-    settings = {f"question_answering.{key}": value for key, value in more.items()}
-    answers = {"project.task": "question_answering", "features.schedule.enabled": False}
-    answers |= {"training.optimizer": "adamw", "training.weight_decay": 0.0}
-    folder = write_files(tmp_path, render({**answers, **settings}))
+    more = {"dataset": "squad", "path": "same.jsonl", "overlap": 16}
+    folder = project_of_steps(tmp_path, "question_answering", **more)
     rows = []  # texts of many words: all of their windows but the last have the same length
     for number in range(120):
         text = " ".join(str((number * 7 + word * 3) % 10) for word in range(46))
-        answer = text[4:7]
-        found = {"text": [answer], "answer_start": [4]} if number % 3 else []
+        found = {"text": [text[4:7]], "answer_start": [4]} if number % 3 else []
         rows.append({"context": text, "question": "1 2 3", "answers": found})
     write_lines(tmp_path / "same.jsonl", rows)
-    assert call(folder, MAKE).returncode == 0
-    path = folder / "bert/config.json"
-    kept = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    path.write_text(json.dumps(json.loads(path.read_text()) | kept))
-    found = ask(folder, TRAINER, "[ours, theirs, worst, whole, answered, losses]")
-    ours, theirs, worst, whole, answered, losses = found
+    make_encoders(folder, TEXTS)
+    shifts = ["key.bias", "qa_outputs.bias", "layer.1.output.LayerNorm.bias"]
+    whole, answered, losses = assert_ten_steps(folder, NOTE, shifts=shifts, more=PADDED)
     assert whole and 0 < answered < 80, "no padding, and questions with an answer and without"
-    assert len(ours) == len(theirs) == 10
-    assert ours == pytest.approx(theirs, abs=1e-5)
-    assert worst < 1e-5
     (theirs_alone, ours_alone), (theirs_padded, ours_padded) = losses
     assert ours_alone == pytest.approx(theirs_alone, abs=1e-5)
     assert abs(theirs_padded - theirs_alone) > 1e-3, "Transformers leaves padding out now"
