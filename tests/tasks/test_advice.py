@@ -7,8 +7,9 @@ and what follows it. All of a task run in one process of its project.
 import ast
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,7 @@ pytest.importorskip("PIL.Image")
 from PIL import Image
 
 from support.combinations import in_turns
-from support.kinds import (
-    CARRIERS,
-    Row,
-    Trial,
-    coco_files,
-    split_up,
-    to_csv,
-    to_json,
-    yolo_files,
-)
+from support.kinds import CARRIERS, Row, Trial, coco_files, split_up, to_csv, to_json, yolo_files
 from support.paths import TEMPLATES
 from support.trials import read_trials
 
@@ -154,160 +146,89 @@ def list_classes() -> Iterator[Advice]:
 HEADER = DATA[CLASSES].write("rows.csv", to_csv(rows(CLASSES)).replace(b"\n", b",\n"))
 DAYS = tuple({**row, "kind": f"2026-03-{n + 1:02}T10:00"} for n, row in enumerate(rows(CLASSES)))
 MANY = tuple({**row, "name": f"n{n}"} for n, row in enumerate(rows(CLASSES) * 4))
-TABLES = [
-    *list_tables(),
-    *list_classes(),
-    Advice(
-        CLASSES,
-        "add Unnamed: 4 to --drop-columns",
-        HEADER,
-        replace(HEADER, settings={"path": "rows.csv", "drop_columns": "Unnamed: 4"}),
-    ),
-    Advice(  # another one is left out already
-        CLASSES,
-        "add Unnamed: 4 to --drop-columns",
-        replace(HEADER, settings={"path": "rows.csv", "drop_columns": "kind"}),
-        replace(HEADER, settings={"path": "rows.csv", "drop_columns": "kind,Unnamed: 4"}).like(
-            plain(CLASSES, drop_columns="kind")
+
+
+def list_cells() -> Iterator[Advice]:
+    """What is said of the columns and the cells of a table of classes."""
+    made, one, all_of = partial(table, CLASSES), partial(change, CLASSES), partial(every, CLASSES)
+    drop = "add Unnamed: 4 to --drop-columns"
+
+    def without_columns(names: str) -> Trial:
+        return replace(HEADER, settings={"path": "rows.csv", "drop_columns": names})
+
+    def of_days(cell: str) -> Trial:
+        return made((*DAYS[:5], {**DAYS[5], "kind": cell}, *DAYS[6:]))
+
+    percent, renamed = made(all_of("y", "{}%".format)), named(CLASSES, "target", "label")
+    slashes = all_of("kind", lambda kind: f"{ord(kind) % 10}/3/2026")
+    dashes = all_of("kind", lambda kind: f"2026-03-0{ord(kind) % 10}")
+    units = all_of("y", {"0.5": "1 kg", "1.5": "3", "2": "4"}.__getitem__)
+    words = made(all_of("y", "{} percent".format))
+    whole = made(rows(CLASSES) * 4)
+    empty = read(made(one(y="")), "numbers: x, y\n")
+    correct = "correct it, or leave the cell empty"
+    for said, wrong, followed in [
+        (drop, HEADER, without_columns("Unnamed: 4")),
+        (  # another one is left out already
+            drop,
+            without_columns("kind"),
+            without_columns("kind,Unnamed: 4").like(plain(CLASSES, drop_columns="kind")),
         ),
-    ),
-    Advice(
-        CLASSES,
-        "add name to --drop-columns",
-        table(CLASSES, MANY),
-        table(CLASSES, MANY, drop_columns="name").like(table(CLASSES, rows(CLASSES) * 4)),
-    ),
-    Advice(
-        CLASSES, "take it out of --drop-columns", plain(CLASSES, drop_columns="knd"), plain(CLASSES)
-    ),
-    Advice(
-        CLASSES,
-        "Set --target to one of",
-        table(CLASSES, named(CLASSES, "target", "label")),
-        table(CLASSES, named(CLASSES, "target", "label"), target="label"),
-    ),
-    Advice(
-        CLASSES,
-        "write numbers as in 2.5, and categories with a letter",
-        table(CLASSES, every(CLASSES, "y", "{}%".format)),
-        plain(CLASSES),
-    ),
-    Advice(
-        CLASSES,
-        "and categories with a letter",
-        table(CLASSES, every(CLASSES, "y", "{}%".format)),
-        read(
-            table(CLASSES, every(CLASSES, "y", "{} percent".format)), "categories of y: 0.5 percent"
+        ("add name to --drop-columns", made(MANY), made(MANY, drop_columns="name").like(whole)),
+        ("take it out of --drop-columns", plain(CLASSES, drop_columns="knd"), plain(CLASSES)),
+        ("take it out of --drop-columns", plain(CLASSES, drop_columns="target"), plain(CLASSES)),
+        ("Set --target to one of", made(renamed), made(renamed, target="label")),
+        ("write numbers as in 2.5, and categories with a letter", percent, plain(CLASSES)),
+        ("and categories with a letter", percent, read(words, "categories of y: 0.5 percent")),
+        (correct, of_days("soon"), read(of_days(""), "dates: kind")),
+        (correct, of_days("soon"), read(of_days("2026-03-06T10:00"), "dates: kind")),
+        (
+            "write all times with one, or none",
+            of_days("2026-03-06T10:00Z"),
+            read(of_days("2026-03-06T10:00"), "dates: kind"),
         ),
-    ),
-    *[
-        Advice(
-            CLASSES,
-            said,
-            table(CLASSES, (*DAYS[:5], {**DAYS[5], "kind": cell}, *DAYS[6:])),
-            read(table(CLASSES, (*DAYS[:5], {**DAYS[5], "kind": right}, *DAYS[6:])), "dates: kind"),
-        )
-        for cell, right, said in (
-            ("soon", "", "correct it, or leave the cell empty"),
-            ("soon", "2026-03-06T10:00", "correct it, or leave the cell empty"),
-            ("2026-03-06T10:00Z", "2026-03-06T10:00", "write all times with one, or none"),
-        )
-    ],
-    Advice(
-        CLASSES,
-        "leave the cell empty; if it is a category, use another word",
-        table(CLASSES, change(CLASSES, x="unknown")),
-        read(table(CLASSES, change(CLASSES, x="")), "numbers: x, y"),
-    ),
-    Advice(
-        CLASSES,
-        "take it out of --drop-columns",
-        plain(CLASSES, drop_columns="target"),
-        plain(CLASSES),
-    ),
-    Advice(
-        CLASSES,
-        "write dates as in 2026-03-14",
-        table(CLASSES, every(CLASSES, "kind", lambda kind: f"{ord(kind) % 10}/3/2026")),
-        read(
-            table(CLASSES, every(CLASSES, "kind", lambda kind: f"2026-03-0{ord(kind) % 10}")),
-            "dates: kind",
+        (
+            "leave the cell empty; if it is a category, use another word",
+            made(one(x="unknown")),
+            read(made(one(x="")), "numbers: x, y"),
         ),
-    ),
-    Advice(
-        CLASSES,
-        "leave the cell empty; if it is a category",
-        table(CLASSES, change(CLASSES, y="NA")),
-        read(table(CLASSES, change(CLASSES, y="")), "numbers: x, y\n"),
-    ),
-    Advice(
-        CLASSES,
-        "if it is a category, use another word",
-        table(CLASSES, change(CLASSES, y="NA")),
-        table(CLASSES, change(CLASSES, y="other")),
-        then=r"row 6: y is 'other' among numbers such as [\d.]+: correct it",
-    ),
-    Advice(
-        CLASSES,
-        "write numbers as in 2.5",
-        table(CLASSES, change(CLASSES, y="2,0")),
-        table(CLASSES, change(CLASSES, y="2.0")),
-    ),
-    Advice(
-        CLASSES,
-        r"among numbers such as [\d.]+: correct it",
-        table(CLASSES, change(CLASSES, y="2 kg")),
-        table(CLASSES, change(CLASSES, y="2")),
-    ),
-    Advice(
-        CLASSES,
-        "If all are names of categories, write no numbers with a point",
-        table(CLASSES, change(CLASSES, y="2 kg")),
-        read(
-            table(CLASSES, every(CLASSES, "y", {"0.5": "1 kg", "1.5": "3", "2": "4"}.__getitem__)),
-            "categories of y",
+        ("write dates as in 2026-03-14", made(slashes), read(made(dashes), "dates: kind")),
+        ("leave the cell empty; if it is a category", made(one(y="NA")), empty),
+        ("write numbers as in 2.5", made(one(y="2,0")), made(one(y="2.0"))),
+        (r"among numbers such as [\d.]+: correct it", made(one(y="2 kg")), made(one(y="2"))),
+        (
+            "If all are names of categories, write no numbers with a point",
+            made(one(y="2 kg")),
+            read(made(units), "categories of y"),
         ),
-    ),
-    Advice(
-        CLASSES,
-        "correct it, or leave the cell empty",
-        table(CLASSES, change(CLASSES, y="inf")),
-        read(table(CLASSES, change(CLASSES, y="")), "numbers: x, y\n"),
-    ),
-    Advice(
-        NUMBERS,
-        "correct it, or leave the cell empty",
-        table(NUMBERS, change(NUMBERS, target="inf")),
-        table(NUMBERS, change(NUMBERS, target="")),
-        then="row 3 has no target, as 1 row.* drop these rows",
-    ),
-    Advice(
-        NUMBERS,
-        "drop these rows",
-        table(NUMBERS, change(NUMBERS, target="")),
-        table(NUMBERS, without(NUMBERS)).like(table(NUMBERS, without(NUMBERS))),
-    ),
-    Advice(
-        CLASSES,
-        "use 10 or more",
-        table(CLASSES, rows(CLASSES)[:9]),
-        read(table(CLASSES, rows(CLASSES)[:10])),
-    ),
-    Advice(
-        NUMBERS,
-        "subtract a constant",
-        table(
-            NUMBERS, tuple({**r, "target": 1_700_000_000 + n} for n, r in enumerate(rows(NUMBERS)))
-        ),
-        read(table(NUMBERS, tuple({**r, "target": n} for n, r in enumerate(rows(NUMBERS))))),
-    ),
-    Advice(
-        NUMBERS,
-        "set --target to a column that has",
-        plain(NUMBERS, target="kind"),
-        read(plain(NUMBERS, target="x"), "categories of kind"),
-    ),
-]
+        (correct, made(one(y="inf")), empty),
+        ("use 10 or more", made(rows(CLASSES)[:9]), read(made(rows(CLASSES)[:10]))),
+    ]:
+        yield Advice(CLASSES, said, wrong, followed)
+    then = r"row 6: y is 'other' among numbers such as [\d.]+: correct it"
+    said = "if it is a category, use another word"
+    yield Advice(CLASSES, said, made(one(y="NA")), made(one(y="other")), then)
+
+
+def list_targets() -> Iterator[Advice]:
+    """What is said of targets that are numbers."""
+    made, one = partial(table, NUMBERS), partial(change, NUMBERS)
+    then = "row 3 has no target, as 1 row.* drop these rows"
+    said = "correct it, or leave the cell empty"
+    yield Advice(NUMBERS, said, made(one(target="inf")), made(one(target="")), then)
+    left = made(without(NUMBERS))
+    yield Advice(NUMBERS, "drop these rows", made(one(target="")), left.like(left))
+    times, small = (
+        made(tuple({**row, "target": first + n} for n, row in enumerate(rows(NUMBERS))))
+        for first in (1_700_000_000, 0)
+    )
+    yield Advice(NUMBERS, "subtract a constant", times, read(small))
+    right = read(plain(NUMBERS, target="x"), "categories of kind")
+    said = "set --target to a column that has"
+    yield Advice(NUMBERS, said, plain(NUMBERS, target="kind"), right)
+
+
+TABLES = [*list_tables(), *list_classes(), *list_cells(), *list_targets()]
 
 # --- images and sounds ----------------------------------------------------------------------------
 
@@ -318,7 +239,6 @@ ONE_YEAR = {n.replace("2024/", ""): x for n, x in YEARS.items() if "2024" in n}
 FEW = {n: x for n, x in SPLITS.items() if int(n[-6:-4]) < 8}
 TOP = {n.replace("train/", ""): x for n, x in FEW.items()}
 UNREADABLE = {**DATA[FOLDERS].files, "d/a/00.png": b"<html>404</html>"}
-ONE_CLASS = {n: x for n, x in DATA[FOLDERS].files.items() if "/a/" in n}
 
 
 def gray(mode: str, kind: str) -> bytes:
@@ -382,15 +302,55 @@ def list_files() -> Iterator[Advice]:
         yield Advice(task, "keep one of them", twice, read(table(task, without(task))))
 
 
-FILES = [
-    Advice(
-        FOLDERS,
-        "save it with 8 or 16",
-        Trial({**DATA[FOLDERS].files, "d/a/00.png": gray("F", "tiff")}),
-        Trial({**DATA[FOLDERS].files, "d/a/00.png": gray("L", "png")}).like(
-            Trial({**DATA[FOLDERS].files, "d/a/00.png": gray("RGB", "png")})
+def kept(files: Mapping[str, bytes], keep: Callable[[str], bool]) -> Trial:
+    return Trial({name: content for name, content in files.items() if keep(name)})
+
+
+def with_gray(mode: str, kind: str) -> Trial:
+    return Trial({**DATA[FOLDERS].files, "d/a/00.png": gray(mode, kind)})
+
+
+def list_folders() -> Iterator[Advice]:
+    every = DATA[FOLDERS].files
+    valid = {**SPLITS, **split_up(DATA[FOLDERS], "train", "Valid", "test")}
+    for said, wrong, followed in [
+        (
+            "save it with 8 or 16",
+            with_gray("F", "tiff"),
+            with_gray("L", "png").like(with_gray("RGB", "png")),
         ),
-    ),
+        ("Put their folders into train/, val/ and test/", Trial(YEARS), read(Trial(SPLITS))),
+        (
+            "or name a folder that has only them",
+            Trial(YEARS),
+            Trial(YEARS, {"path": "d/2024"}).like(Trial(ONE_YEAR)),
+        ),
+        ("keep one of them", Trial(valid), read(Trial(SPLITS))),
+        ("a classifier needs two", kept(every, lambda name: "/a/" in name), plain(FOLDERS)),
+        ("remove it", Trial(UNREADABLE), read(kept(every, lambda name: name != "d/a/00.png"))),
+        (
+            "use 10, or add splits",
+            kept(TOP, lambda name: "val" not in name and "test" not in name),
+            Trial(TOP).like(Trial(FEW)),
+        ),
+        (
+            "set --path to the one with the images",
+            plain(FOLDERS, path="e"),
+            plain(FOLDERS, path="d"),
+        ),
+    ]:
+        yield Advice(FOLDERS, said, wrong, followed)
+
+
+SHARES = coco_files(
+    annotations=lambda marks: [{**m, "bbox": [x / 24 for x in m["bbox"]]} for m in marks]
+)
+TWICE = coco_files(images=lambda images: [*images, {**images[0], "id": 99}])
+NAMES = "names:\n  {}: cup\n  {}: ball\n"
+SEGMENTS, SERIES = "semantic_segmentation, coco", "forecasting"
+SHORT = (*rows(SERIES), {"time": "200001", "series": "short", "value": "1"})
+FILES = [
+    *list_folders(),
     *list_columns(),
     *list_files(),
     Advice(
@@ -417,87 +377,17 @@ FILES = [
         table(CLIPS, change(CLIPS, label="")),
         read(table(CLIPS, without(CLIPS))),
     ),
-    Advice(
-        FOLDERS, "Put their folders into train/, val/ and test/", Trial(YEARS), read(Trial(SPLITS))
-    ),
-    Advice(
-        FOLDERS,
-        "or name a folder that has only them",
-        Trial(YEARS),
-        Trial(YEARS, {"path": "d/2024"}).like(Trial(ONE_YEAR)),
-    ),
-    Advice(
-        FOLDERS,
-        "keep one of them",
-        Trial({**SPLITS, **split_up(DATA[FOLDERS], "train", "Valid", "test")}),
-        Trial(SPLITS).like(Trial(SPLITS)),
-    ),
-    Advice(FOLDERS, "a classifier needs two", Trial(ONE_CLASS), plain(FOLDERS)),
-    Advice(
-        FOLDERS,
-        "remove it",
-        Trial(UNREADABLE),
-        Trial({n: x for n, x in UNREADABLE.items() if n != "d/a/00.png"}).like(
-            Trial({n: x for n, x in DATA[FOLDERS].files.items() if n != "d/a/00.png"})
-        ),
-    ),
-    Advice(
-        FOLDERS,
-        "use 10, or add splits",
-        Trial({n: x for n, x in TOP.items() if "val" not in n and "test" not in n}),
-        Trial(TOP).like(Trial(FEW)),
-    ),
-    Advice(
-        FOLDERS,
-        "set --path to the one with the images",
-        plain(FOLDERS, path="e"),
-        plain(FOLDERS, path="d"),
-    ),
-    Advice(
-        COCO,
-        "keep one of them",
-        Trial(coco_files(images=lambda images: [*images, {**images[0], "id": 99}])),
-        plain(COCO),
-    ),
-    Advice(
-        COCO,
-        "in pixels, not from 0 to 1",
-        Trial(
-            coco_files(
-                annotations=lambda marks: [
-                    {**m, "bbox": [x / 24 for x in m["bbox"]]} for m in marks
-                ]
-            )
-        ),
-        plain(COCO),
-    ),
+    Advice(COCO, "keep one of them", Trial(TWICE), plain(COCO)),
+    Advice(COCO, "in pixels, not from 0 to 1", Trial(SHARES), plain(COCO)),
     Advice(
         "object_detection, yolo",
         "numbers from 0 with a name for each",
-        Trial({**yolo_files(), "d/data.yaml": b"names:\n  1: cup\n  2: ball\n"}),
-        Trial({**yolo_files(), "d/data.yaml": b"names:\n  0: cup\n  1: ball\n"}),
+        Trial({**yolo_files(), "d/data.yaml": NAMES.format(1, 2).encode()}),
+        Trial({**yolo_files(), "d/data.yaml": NAMES.format(0, 1).encode()}),
     ),
-    Advice(
-        "semantic_segmentation, coco",
-        "set --classes to 3",
-        plain("semantic_segmentation, coco", classes=2),
-        plain("semantic_segmentation, coco", classes=3),
-    ),
-    Advice(
-        "forecasting",
-        "Leave it out, or lower",
-        table(
-            "forecasting",
-            (*rows("forecasting"), {"time": "200001", "series": "short", "value": "1"}),
-        ),
-        plain("forecasting"),
-    ),
-    Advice(
-        "forecasting",
-        "Lower --season",
-        plain("forecasting", season=60),
-        plain("forecasting", season=12),
-    ),
+    Advice(SEGMENTS, "set --classes to 3", plain(SEGMENTS, classes=2), plain(SEGMENTS, classes=3)),
+    Advice(SERIES, "Leave it out, or lower", table(SERIES, SHORT), plain(SERIES)),
+    Advice(SERIES, "Lower --season", plain(SERIES, season=60), plain(SERIES, season=12)),
 ]
 
 # --- texts ----------------------------------------------------------------------------------------
