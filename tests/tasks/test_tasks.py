@@ -1,6 +1,5 @@
 """Each task trains to its stated result and resumes; each feature trains with several tasks."""
 
-import json
 import re
 import subprocess
 import time
@@ -31,6 +30,7 @@ from support.rendering import render
 from support.training import (
     count_passed,
     count_processes,
+    last_metrics,
     resume_everywhere,
     run_tests,
     start,
@@ -41,67 +41,11 @@ pytestmark = pytest.mark.train
 
 CATALOG = load_catalog()
 BUNDLES, BUNDLES_OF_A_RUN = (shared_bundles(apart=3, each=each) for each in (2, 1))
-# of the loop that all tasks share: each launches a process, or trains several times
-SAME_FOR_ALL = [
-    "tests/test_features.py::test_metrics_of_a_run_resumed_in_another_folder",
-    "tests/test_features.py::test_the_best_model_belongs_to_its_checkpoint",
-    "tests/test_resume.py::test_kill_loses_nothing",
-]
 CHECKPOINTS = Way("checkpoints", (("features.checkpoints.enabled", True),))
 # what a proof shows of the task itself: the rest comes from features, and is the same for all
 OF_A_TASK = ("resume_is_exact", "two_processes", "evaluation", "predictions_give")
-# those that train for half a minute: in every run their proofs show what is theirs
-LONGEST = (
-    "text_classification",
-    "seq2seq",
-    "language_model",
-    "token_classification",
-    "question_answering",
-    "sft",
-    "dpo",
-    "reward_model",
-    "semantic_segmentation",
-    "object_detection",
-    "audio_classification",
-    "speech_recognition",
-    "diffusion",
-    "self_supervised",
-    "masked_language_model",
-    "embeddings",
-    "multiple_choice",
-    "forecasting",
-)
-LONGEST_PROOFS = (  # in the sweep, with those that are nearly another one's
-    "own",
-    "tabular_classification",
-    "gan",
-    "autoencoder",
-    "sft",
-    "text_classification",
-    "seq2seq",
-    "language_model",
-    "token_classification",
-    "question_answering",
-    "dpo",
-    "reward_model",
-    "semantic_segmentation",
-    "object_detection",
-    "audio_classification",
-    "speech_recognition",
-    "diffusion",
-    "self_supervised",
-    "masked_language_model",
-    "embeddings",
-    "multiple_choice",
-    "forecasting",
-)
-# whose runs to the stated result are in the sweep, with the number of processes
-LONG_RUNS = {
-    *((task, count) for task in (*LONGEST, "gan", "autoencoder") for count in (1, 2)),
-    *((task, 1) for task in CATALOG.tasks),
-    ("own", 2),
-    ("tabular_classification", 2),
-}
+# in every run; the sweep has all tasks
+OFTEN = (FIRST_TASK, "tabular_regression")
 BRIEF = {"epochs": 2, "limit_batches": 4, "batch_size": 8}  # settings of a run
 Proven = Callable[[str, int], None]
 
@@ -109,7 +53,7 @@ Proven = Callable[[str, int], None]
 @pytest.mark.parametrize(
     ("task", "processes"),
     [
-        pytest.param(task, count, marks=[pytest.mark.sweep] * ((task, count) in LONG_RUNS))
+        pytest.param(task, count, marks=[] if (task in OFTEN and count == 2) else pytest.mark.sweep)
         for task in CATALOG.tasks
         for count in (1, 2)
     ],
@@ -128,9 +72,8 @@ def test_default_project_reaches_its_result(
     seconds = time.monotonic() - began
     assert result.returncode == 0, result.stderr
     assert count_processes(result.stdout) == processes
-    rows = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
     goal = task_values(CATALOG, answers)["goal"]
-    reached = json.loads(rows[-1])[goal["metric"]]
+    reached = last_metrics(project)[goal["metric"]]
     assert goal.keys() <= {"metric", "minimum", "maximum"} and len(goal) == 2
     assert goal.get("minimum", reached) <= reached <= goal.get("maximum", reached)
     bound = goal["minimum"] if "minimum" in goal else goal["maximum"]
@@ -152,36 +95,23 @@ def use_as_the_readme_says(
     return start(project, ["use.py"], 1)
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        pytest.param(task, marks=[pytest.mark.sweep] * (task in LONGEST_PROOFS))
-        for task in CATALOG.tasks
-    ],
-)
+@pytest.mark.parametrize("task", OFTEN)
 def test_the_proof_of_each_task_holds(task: str, tmp_path: Path, proven: Proven) -> None:
-    """In every run all of the first one, and of others what is not the same for all.
-
-    The sweep leaves out nothing, and launches processes as an owner does.
-    """
+    """All of the first one, and of the other what the first one does not prove for it."""
     files = render({"project.task": task})
-    leave_out = [name for name in SAME_FOR_ALL if name in proof_of(files) and task != FIRST_TASK]
-    if task in LONGEST:
-        others = (render({"project.task": other}) for other in CATALOG.tasks if other != task)
-        same = set.intersection(*map(proof_of, others))
-        leave_out = sorted(
-            name
-            for name in proof_of(files) & same
-            if name in SAME_FOR_ALL or not any(word in name for word in OF_A_TASK)
-        )
-    passed = prove(write_files(tmp_path / "project", files), leave_out)
-    assert passed >= (5 if task in LONGEST else 12)
+    leave_out: list[str] = []
+    if task != FIRST_TASK:
+        same = proof_of(files) & proof_of(render({"project.task": FIRST_TASK}))
+        leave_out = [name for name in same if not any(word in name for word in OF_A_TASK)]
+    passed = prove(write_files(tmp_path / "project", files), sorted(leave_out))
+    assert passed >= (12 if task == FIRST_TASK else 8)
     proven("tests inside generated projects", passed)
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("task", CATALOG.tasks)
 def test_the_whole_proof_of_each_task_holds(task: str, tmp_path: Path, proven: Proven) -> None:
+    """With processes that are launched as an owner launches them."""
     project = write_files(tmp_path / "project", render({"project.task": task}))
     proven("tests inside generated projects", prove(project, real=True))
 
@@ -261,7 +191,10 @@ def prove(project: Path, leave_out: Sequence[str] = (), real: bool = False) -> i
     return count_passed(run_tests(project, *options, real=real))
 
 
-@pytest.mark.parametrize("task", in_turns(CATALOG.tasks, 24))
+@pytest.mark.parametrize(
+    "task",
+    [pytest.param(task, marks=[pytest.mark.sweep] * (task != OFTEN[1])) for task in CATALOG.tasks],
+)
 def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> None:
     points = resume_everywhere(
         render({"project.task": task}), 2, tmp_path, **BRIEF, checkpoint_every=3
