@@ -1,6 +1,5 @@
 """Other kernels for pretrained models: attention, and Liger's."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,7 +26,7 @@ from support.adapters import (
 from support.computers import APPLE, NEEDS, PLAIN, T4, said, with_gpus
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_tests, start, succeed
+from support.training import count_passed, last_metrics, run_tests, start, succeed
 
 Answers = dict[str, Value]
 CATALOG = load_catalog()
@@ -134,6 +133,5 @@ def test_training_is_the_same_with_each_attention(models: Path, tmp_path: Path) 
         chosen = {"features.attention.implementation": way, "features.lora.enabled": False}
         project = write_files(tmp_path / way, render({**language(models, "llama"), **chosen}))
         succeed(start(project, ["train.py", *SHORT], 1))
-        row = (project / "runs/latest/metrics.jsonl").read_text().splitlines()[-1]
-        losses.append(json.loads(row)["test_loss"])
+        losses.append(last_metrics(project)["test_loss"])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)

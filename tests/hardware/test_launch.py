@@ -539,40 +539,30 @@ def whole(slurm: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -
     return project
 
 
+# an urgent job takes both machines; or the batch script is told, as SLURM does before the time is
+# over, and passes it on
+WAYS = {
+    "preempted": ("sbatch", "-p", "urgent", "-N", "2", "--exclusive", "--wrap", "sleep 1"),
+    "time": ("scancel", "--batch", "--signal=USR1"),
+}
+
+
 @pytest.mark.sweep
-def test_a_preempted_job_ends_as_one_that_never_stopped(
-    slurm: Callable[..., str], whole: Path
+@pytest.mark.parametrize("way", WAYS)
+def test_an_interrupted_job_ends_as_one_that_never_stopped(
+    way: str, slurm: Callable[..., str], whole: Path
 ) -> None:
-    """An urgent job takes both machines: the run saves, is queued again, and goes on."""
-    job = slurm(
-        "sbatch", "--parsable", "train.sbatch", *LONG, "--output-dir", "runs/cut", cwd=whole
-    )
+    """The run saves, is queued again, and goes on."""
+    output = ["--output-dir", f"runs/{way}"]
+    job = slurm("sbatch", "--parsable", "train.sbatch", *LONG, *output, cwd=whole)
     log = whole / f"slurm-{job}.out"
     wait_until(says(log, "epoch 2/"), 120, log)
-    slurm("sbatch", "-p", "urgent", "-N", "2", "--exclusive", "--wrap", "sleep 1", cwd=whole)
+    slurm(*WAYS[way], *[job] * (way == "time"), cwd=whole)
     wait_until(says(log, "done |"), 240, log)
     text = log.read_text()
     assert "stopped by a signal at step" in text
-    assert "resumed from runs/cut/checkpoint_" in text
-    final = [whole / "runs" / name / "model.safetensors" for name in ("latest", "cut")]
-    assert final[0].read_bytes() == final[1].read_bytes()
-    wait_until(lambda: not slurm("squeue", "-h"), 30)
-
-
-@pytest.mark.sweep
-def test_a_job_goes_on_after_the_end_of_its_time(slurm: Callable[..., str], whole: Path) -> None:
-    """The batch script is told, as SLURM does before the time is over, and passes it on."""
-    job = slurm(
-        "sbatch", "--parsable", "train.sbatch", *LONG, "--output-dir", "runs/time", cwd=whole
-    )
-    log = whole / f"slurm-{job}.out"
-    wait_until(says(log, "epoch 2/"), 120, log)
-    slurm("scancel", "--batch", "--signal=USR1", job)
-    wait_until(says(log, "done |"), 240, log)
-    text = log.read_text()
-    assert "stopped by a signal at step" in text
-    assert "resumed from runs/time/checkpoint_" in text
-    final = [whole / "runs" / name / "model.safetensors" for name in ("latest", "time")]
+    assert f"resumed from runs/{way}/checkpoint_" in text
+    final = [whole / "runs" / name / "model.safetensors" for name in ("latest", way)]
     assert final[0].read_bytes() == final[1].read_bytes()
     wait_until(lambda: not slurm("squeue", "-h"), 30)
 

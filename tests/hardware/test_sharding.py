@@ -70,10 +70,7 @@ SHARED: dict[str, Value] = {
 WHOLE_SETS = ("--limit-batches", "0", "--max-steps", "5")  # an epoch of 5 steps, evaluated whole
 # the answers, the processes, as many as train on whole texts, the flags of both
 SHARING: dict[str, tuple[Mapping[str, Value], int, int, tuple[str, ...]]] = {
-    "shards": (
-        {"hardware.num_processes": 4, "parallelism.dp_shard_size": 2},
-        *(4, 2, ()),
-    ),
+    "shards": ({"hardware.num_processes": 4, "parallelism.dp_shard_size": 2}, *(4, 2, ())),
     "accumulation": ({"training.gradient_accumulation_steps": 2}, 2, 1, ()),
     "shards and accumulation": (
         {
@@ -234,10 +231,7 @@ CUTTING: dict[str, tuple[Mapping[str, Value], int, int, tuple[str, ...]]] = {
         {"hardware.num_processes": 6, "parallelism.tp_size": 3},
         *(6, 2, ("--heads", "3", "--width", "48")),
     ),
-    "copies": (
-        {"hardware.num_processes": 8, "parallelism.dp_replicate_size": 2},
-        *(8, 4, ()),
-    ),
+    "copies": ({"hardware.num_processes": 8, "parallelism.dp_replicate_size": 2}, *(8, 4, ())),
     "activation checkpointing": ({"fsdp.activation_checkpointing": True}, 4, 2, ()),
     "other features": (
         {

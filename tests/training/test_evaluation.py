@@ -54,10 +54,7 @@ def test_the_monitored_value_is_a_plain_line(
         ({"features.best_model.monitor": "val_precision"}, "is not logged"),
         ({"features.best_model.monitor": "train_loss", **BY_STEPS}, "is not logged"),
         (
-            {
-                "features.best_model.monitor": "val_precision",
-                "features.torchmetrics.enabled": True,
-            },
+            {"features.best_model.monitor": "val_precision", "features.torchmetrics.enabled": True},
             "features.best_model.mode: it is not known whether a higher val_precision is better",
         ),
     ],

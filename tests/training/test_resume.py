@@ -217,7 +217,8 @@ def test_no_run_is_written_over(stopped: Path, tmp_path: Path) -> None:
         runs = set((folder / "runs").iterdir())
         code = ["-c", "import train; train.main(train.parse_config(''))", *flags]
         (folder / "plain.py").write_text(code[1])
-        time.sleep(1)  # a folder is named after its second
+        if processes > 1:
+            time.sleep(1)  # a folder is named after its second
         succeed(start(folder, ["plain.py", *flags], processes))
         [made] = set((folder / "runs").iterdir()) - runs
         assert re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", made.name)
@@ -420,11 +421,6 @@ def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
     assert result.returncode != 0
 
 
-def test_another_batch_size_is_refused(stopped: Path, tmp_path: Path) -> None:
-    result = resume(stopped, tmp_path / "copy", "--batch-size", "16")
-    assert_refused(result, "batch_size was 32, not 16, ")
-
-
 def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(stopped, tmp_path / "copy")
     model = folder / "model.py"
@@ -489,9 +485,7 @@ def test_a_flipped_bit_is_noticed(saved_twice: Path, tmp_path: Path, proven: Pro
     assert len({place["file"] for place in places}) == 7
     assert {place["taken"] for place in places} == {"checkpoint_00000004"}
     said = re.findall(
-        r"^\S+/checkpoint_00000008 is damaged or incomplete: .+$",
-        result.stdout,
-        re.MULTILINE,
+        r"^\S+/checkpoint_00000008 is damaged or incomplete: .+$", result.stdout, re.MULTILINE
     )
     assert len(said) == len(places) == 28
     proven("flipped bits noticed", len(places))

@@ -14,7 +14,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import recipe_answers
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python, start, succeed
+from support.training import run_python, start, succeed, tell
 
 pytestmark = pytest.mark.train
 
@@ -64,16 +64,9 @@ def other_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_files(tmp_path_factory.mktemp("traps") / "project", render(given))
 
 
-def call(project: Path, script: str, *arguments: str) -> Any:
-    """What a script in the project prints in its last line, as JSON."""
-    result = run_python(project, ["-c", script, *arguments], timeout=120)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return json.loads(result.stdout.splitlines()[-1])
-
-
 def run_all(project: Path, *runs: Mapping[str, object]) -> list[dict[str, Any]]:
     """Train once for each of these settings."""
-    found: list[dict[str, Any]] = call(project, RUN_ALL, json.dumps(runs))
+    found: list[dict[str, Any]] = tell(project, RUN_ALL, json.dumps(runs))
     return found
 
 
@@ -196,7 +189,7 @@ print(json.dumps(found))
 @pytest.fixture(scope="module")
 def refused(project: Path) -> dict[str, tuple[int, str]]:
     """The status and the standard error of each command line."""
-    found = call(project, PARSE, json.dumps(list(WRONG)))
+    found = tell(project, PARSE, json.dumps(list(WRONG)))
     return {flags: (status, err) for flags, (status, err) in found.items()}
 
 
@@ -365,7 +358,7 @@ print(json.dumps([labels.tolist() for _, labels in first]))
 
 def test_the_seed_decides_the_order_of_the_data_in_the_minimal_loop(tmp_path: Path) -> None:
     given = recipe_answers(load_catalog(), "minimal")
-    one, other, again = call(write_files(tmp_path / "minimal", render(given)), ORDERS)
+    one, other, again = tell(write_files(tmp_path / "minimal", render(given)), ORDERS)
     assert one == again != other
 
 
@@ -378,7 +371,7 @@ def test_too_few_samples_for_a_batch_end_the_minimal_loop_with_one_line(tmp_path
 
 def test_a_model_in_evaluation_mode_is_trained_with_dropout(project: Path) -> None:
     settings = {**BRIEF, "epochs": 1, "output_dir": "modes"}
-    status, modes = call(project, RUNS + MODES, json.dumps(settings))
+    status, modes = tell(project, RUNS + MODES, json.dumps(settings))
     assert status == 0
     assert modes == [[False, False], [True, True]], "dropout in training, and never elsewhere"
 
@@ -405,7 +398,7 @@ print(json.dumps([status, rates]))
 
 def test_parameter_groups_keep_their_own_rates(project: Path) -> None:
     settings = {**BRIEF, "output_dir": "groups"}
-    status, rates = call(project, RUNS + GROUPS, json.dumps(settings))
+    status, rates = tell(project, RUNS + GROUPS, json.dumps(settings))
     assert status == 0 and len(rates) == 6
     assert len({first for first, _ in rates}) >= 5, "the schedule changes them"
     for first, second in rates:
@@ -436,7 +429,7 @@ except SystemExit as error:
     said = str(error)
 print(json.dumps([removed, said]))
 """
-    removed, said = call(project, script)
+    removed, said = tell(project, script)
     assert "Missing key" in said and removed in said
 
 
@@ -528,7 +521,7 @@ def test_a_resumed_run_stays_in_the_folder_of_its_checkpoint(project: Path, done
     code += "    found.append([config.resume, str(config.output_dir)])\n"
     code += "print(json.dumps(found))"
     path = f"{done}/checkpoint_00000003"
-    assert call(project, code) == [[path, done], [path, "b"]]
+    assert tell(project, code) == [[path, done], [path, "b"]]
 
 
 OTHER_DATA = """
@@ -546,7 +539,7 @@ print(json.dumps(run(**json.loads(sys.argv[1]))["status"]))
 def test_a_resume_with_other_data_is_refused(project: Path, done: str) -> None:
     """Their batches would differ from those of the run."""
     settings = {**SHORT, "output_dir": done, "resume": "newest"}
-    said = call(project, RUNS + OTHER_DATA, json.dumps(settings))
+    said = tell(project, RUNS + OTHER_DATA, json.dumps(settings))
     assert said == "An epoch had 3 batches, and now has 4: start a new run."
 
 
@@ -569,7 +562,7 @@ def test_processes_without_a_common_disk_are_told_so(tmp_path: Path) -> None:
     given: dict[str, Value] = {"hardware.launcher": "torchrun", "hardware.num_processes": 2}
     project = write_files(tmp_path / "project", render(given))
     settings = {**SHORT, "epochs": 1, "output_dir": "apart"}
-    said = call(project, RUNS + OTHER_DISK, json.dumps(settings))
+    said = tell(project, RUNS + OTHER_DISK, json.dumps(settings))
     assert said == "apart must be on a disk that all processes share."
     assert saved(project, "apart") == []
 
@@ -621,7 +614,7 @@ def faults(project: Path, done: str) -> dict[tuple[str, str], str]:
     load = {**SHORT, "output_dir": done, "resume": "newest"}
     found = {}
     for where, settings in {"save_state": save, "load_state": load}.items():
-        ends = call(project, RUNS + FAULTS, where, json.dumps(settings))
+        ends = tell(project, RUNS + FAULTS, where, json.dumps(settings))
         found.update({(where, name): status for name, status in ends.items()})
     return found
 
@@ -651,7 +644,7 @@ def test_a_full_disk_leaves_no_half_of_a_checkpoint(project: Path) -> None:
     """No file may become larger: first not the weights, then not the state of the optimizer."""
     settings = {**SHORT, "epochs": 1, "output_dir": "full", "checkpoint_unit": "steps"}
     settings["checkpoint_every"] = 1
-    ends = call(project, RUNS + FULL, json.dumps([50_000, 200_000]), json.dumps(settings))
+    ends = tell(project, RUNS + FULL, json.dumps([50_000, 200_000]), json.dumps(settings))
     assert len(ends) == 2 and all(isinstance(error, str) for error in ends)
     assert saved(project, "full") == []
 
@@ -670,7 +663,7 @@ print(json.dumps(run(**json.loads(sys.argv[1]))))
 
 
 def test_curves_that_fail_do_not_end_a_run(other_project: Path) -> None:
-    run = call(other_project, RUNS + CURVES, json.dumps({**BRIEF, "output_dir": "curves"}))
+    run = tell(other_project, RUNS + CURVES, json.dumps({**BRIEF, "output_dir": "curves"}))
     assert run["status"] == 0 and "done | " in run["out"]
     assert "was not drawn" in run["out"] and "no canvas" in run["out"]
     assert weights(other_project, "curves")
