@@ -1,6 +1,5 @@
 """What comes after training, one command after the other, as the page of each task shows them."""
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -10,20 +9,12 @@ import pytest
 from scaffold.answers.manifests import load_catalog
 from scaffold.render.pages import write_page
 from support.command_line import run_cli
-from support.files import write_files
-from support.inputs import (
-    prepare_inputs,
-)
-from support.rendering import render
-from support.training import count_passed, run_python, run_tests
+from support.inputs import prepare_inputs
+from support.training import last_tested, read_report, run_python
 
 pytestmark = pytest.mark.train
 
-OFTEN = {
-    "image_classification",
-    "own",
-    "tabular_regression",
-}  # in every run
+OFTEN = {"image_classification", "own", "tabular_regression"}  # in every run
 SHORT = ["--epochs", "1", "--max-steps", "4"]
 
 
@@ -64,10 +55,10 @@ def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
     train, evaluate, predict, export, load, share = commands
     run(train)
     [output] = (folder / "runs").iterdir()
-    rows = (output / "metrics.jsonl").read_text().splitlines()
-    tested = {name: value for name, value in json.loads(rows[-1]).items() if "test_" in name}
+    output.rename(folder / "runs/latest")
+    tested = last_tested(folder)
     run(evaluate)
-    measured = json.loads((output / "evaluation/test/metrics.json").read_text())
+    measured = read_report(folder)
     assert tested and {name: measured[name]["value"] for name in tested} == tested
     printed = run(predict).splitlines()
     assert len(printed) >= (3 if " > " in predict else 1), "rows of two inputs, below their names"
@@ -77,14 +68,3 @@ def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
     run(share)
     card = (folder / "shared/README.md").read_text()
     assert all(name in card for name in tested)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("task", load_catalog().tasks)
-def test_a_project_tests_its_scripts(task: str, tmp_path: Path) -> None:
-    """Those of search.py, compare.py and share.py, as its owner runs them."""
-    features = {f"features.{name}.enabled": True for name in ("compare", "search", "share")}
-    folder = write_files(tmp_path, render({"project.task": task, **features}))
-    chosen = "settings_of_config or repeats_no_trial or runs_are_compared or test_share"
-    files = ["tests/test_features.py", "tests/test_share.py"]
-    assert count_passed(run_tests(folder, *files, "-k", chosen)) == 5

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from scaffold.answers.manifests import load_catalog
 from support.files import write_files
 from support.rendering import render
 from support.training import OFFLINE, clean_environment, count_passed, run_python, run_tests, start
@@ -25,20 +24,12 @@ pytestmark = [
 ]
 
 FEATURE = {"features.app.enabled": True}
-TASKS = sorted(load_catalog().tasks)
 SHORT = ["train.py", "--max-steps", "30", "--epochs", "1"]
 IMAGE = 'from PIL import Image; Image.new("L", (8, 8), 200).save("image.png")'
 
 
 def test_the_function_behind_the_page(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render(FEATURE))
-    assert count_passed(run_tests(folder, "tests/test_app.py")) == 1
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("task", TASKS)
-def test_the_function_of_each_task(task: str, tmp_path: Path) -> None:
-    folder = write_files(tmp_path, render({**FEATURE, "project.task": task}))
     assert count_passed(run_tests(folder, "tests/test_app.py")) == 1
 
 

@@ -186,11 +186,7 @@ def test_values_that_are_no_numbers(project: Path, compare: Compare) -> None:
     result = compare("--sort", "val_loss", "--output", "runs.csv")
     assert result.returncode == 0, result.stderr
     found = [(row["run"], row["best val_loss"], row["val_loss"]) for row in rows(result.stdout)]
-    assert found == [
-        ("runs/c", "0.25", "0.25"),
-        ("runs/a", "0.5", "nan"),
-        ("runs/b", "", "nan"),
-    ]
+    assert found == [("runs/c", "0.25", "0.25"), ("runs/a", "0.5", "nan"), ("runs/b", "", "nan")]
 
 
 def test_the_best_run_comes_first(project: Path, compare: Compare) -> None:

@@ -3,7 +3,6 @@
 import csv
 import json
 import math
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,39 +12,33 @@ from scaffold.answers.manifests import load_catalog
 from support.files import write_files
 from support.inputs import make_table, write_table
 from support.rendering import render
-from support.training import run_python, start, succeed
+from support.training import read_report, run_python, start, succeed
 
 EVALUATE: dict[str, Value] = {"features.evaluate.enabled": True}
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
 TASKS = list(load_catalog().tasks)
 
 
-def train(folder: Path, given: dict[str, Value], *flags: str, processes: int = 1) -> Path:
+def train(folder: Path, given: dict[str, Value], *flags: str) -> Path:
     """A project with a run in runs/latest."""
     project = write_files(folder, render({**EVALUATE, **given}))
-    retrain(project, *flags, processes=processes)
+    succeed(start(project, ["train.py", *flags], 1))
     return project
-
-
-def retrain(project: Path, *flags: str, processes: int = 1) -> None:
-    succeed(start(project, ["train.py", *flags], processes))
 
 
 def evaluate(project: Path, *flags: str, processes: int = 1) -> dict[str, dict[str, float]]:
     result = succeed(start(project, ["evaluate.py", "--run", "runs/latest", *flags], processes))
-    split = flags[flags.index("--split") + 1] if "--split" in flags else "test"
-    report = json.loads((project / "runs/latest/evaluation" / split / "metrics.json").read_text())
-    for name in report:
-        assert f"{name} | " in result.stdout
+    report = read_report(
+        project, flags[flags.index("--split") + 1] if "--split" in flags else "test"
+    )
+    assert all(f"{name} | " in result.stdout for name in report)
     return report
 
 
 def logged(project: Path, run: str = "latest") -> dict[str, float]:
     """The last value of each metric that training reported."""
-    found: dict[str, float] = {}
-    for line in (project / "runs" / run / "metrics.jsonl").read_text().splitlines():
-        found |= json.loads(line)
-    return found
+    lines = (project / "runs" / run / "metrics.jsonl").read_text().splitlines()
+    return {name: value for line in lines for name, value in json.loads(line).items()}
 
 
 def rows(project: Path, file: str, split: str = "test") -> list[dict[str, str]]:
@@ -55,7 +48,7 @@ def rows(project: Path, file: str, split: str = "test") -> list[dict[str, str]]:
 
 def message(project: Path, *flags: str) -> str:
     """What a person reads for bad input: one message, no traceback."""
-    result: subprocess.CompletedProcess[str] = run_python(project, ["evaluate.py", *flags])
+    result = run_python(project, ["evaluate.py", *flags])
     assert result.returncode in (1, 2) and "Traceback" not in result.stderr, result.stderr
     return result.stderr
 
@@ -79,8 +72,9 @@ def test_evaluate_is_short(tasks: list[str]) -> None:
 @pytest.mark.train
 def test_what_is_said_of_a_classifier(tmp_path: Path) -> None:
     """Metrics, intervals, errors, classes and a comparison, each checked against the others."""
-    project = train(tmp_path, {}, "--epochs", "2")
-    retrain(project, *BRIEF, "--seed", "1", "--output-dir", "runs/other")
+    project = train(tmp_path, {}, *BRIEF)
+    other = [*BRIEF, "--seed", "1", "--output-dir", "runs/other"]
+    succeed(start(project, ["train.py", *other], 1))
     report = evaluate(project, "--by", "class", "--against", "runs/other")
     last, other = logged(project), logged(project, "other")
     for name in ("test_loss", "test_accuracy"):
@@ -195,9 +189,7 @@ def test_every_split_is_measured_as_in_training(task: str, tmp_path: Path) -> No
     for split in ("test", "val"):
         report = evaluate(project, "--split", split)
         names = [name for name in last if name.startswith(f"{split}_")]
-        assert names and {name: report[name]["value"] for name in names} == {
-            name: last[name] for name in names
-        }
+        assert names and all(report[name]["value"] == last[name] for name in names)
         if task != "gan":
             means = [name for name in names if not name.endswith("_distance")]
             assert all(report[name]["low"] <= report[name]["high"] for name in means)
@@ -279,10 +271,6 @@ def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
         assert {row["label"] for row in rows(project, "samples.csv")} == {"large", "small"}
 
 
-def read(path: Path) -> list[dict[str, str]]:
-    return list(csv.DictReader(path.read_text().splitlines()))
-
-
 @pytest.mark.train
 @pytest.mark.parametrize("own_file", [False, pytest.param(True, marks=pytest.mark.sweep)])
 def test_metrics_by_a_column_beside_the_texts(own_file: bool, tmp_path: Path) -> None:
@@ -299,12 +287,10 @@ def test_metrics_by_a_column_beside_the_texts(own_file: bool, tmp_path: Path) ->
     project = train(tmp_path, given, *BRIEF, "--max-steps", "2")
     report = evaluate(project, "--by", "source")
     listed = rows(project, "samples.csv")
-    known = {row["text"]: row for row in read(tmp_path / "rows.csv")}
+    known = {row["text"]: row for row in csv.DictReader(lines)}
     assert len(listed) == (13 if own_file else 6)
     for row in listed:
-        assert (row["label"], row["source"]) == tuple(
-            known[row["text"]][name] for name in ("label", "source")
-        )
+        assert all(row[name] == known[row["text"]][name] for name in ("label", "source"))
     for source in {row["source"] for row in listed}:
         expected = sum(row["source"] == source for row in listed)
         assert report[f"source {source}"]["samples"] == expected
@@ -373,7 +359,7 @@ def test_runs_on_other_samples_are_not_compared(tmp_path: Path) -> None:
     project = train(tmp_path, {"project.task": "language_model"}, *small)
     for context in ("128", "64"):
         flags = ["--context", context, "--output-dir", f"runs/{context}"]
-        retrain(project, *small, *flags)
+        succeed(start(project, ["train.py", *small, *flags], 1))
     latest = ["--run", "runs/latest"]
     assert "loss_difference" in evaluate(project, *latest, "--against", "runs/128")
     refused = message(project, *latest, "--against", "runs/64")
@@ -393,7 +379,6 @@ def test_features_leave_the_numbers_as_they_are(tmp_path: Path) -> None:
     for split in ("test", "val"):
         report = evaluate(project, "--split", split)
         names = [name for name in last if name.startswith(f"{split}_")]
-        assert len(names) == 4
-        assert {name: report[name]["value"] for name in names} == {n: last[n] for n in names}
+        assert len(names) == 4 and all(report[name]["value"] == last[name] for name in names)
     order = [int(row["index"]) for row in rows(project, "samples.csv")]
     assert sorted(order) == list(range(len(order))) and order != sorted(order)

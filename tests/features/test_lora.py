@@ -23,14 +23,17 @@ from support.adapters import (
     preferences,
     tags,
     text,
+    tuned,
 )
-from support.combinations import in_turns
 from support.files import write_files
 from support.inputs import write_conversations
 from support.rendering import render_with_best as render
 from support.split import assert_split_is_whole
 from support.training import (
+    ask,
     count_passed,
+    evaluate,
+    last_tested,
     resume_everywhere,
     run_python,
     run_tests,
@@ -141,37 +144,24 @@ def files(folder: Path) -> list[Path]:
 
 
 def masked(models: Path) -> Answers:
-    task = "masked_language_model"
-    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "bert")}
-    return {**LORA, "project.task": task, **model}
+    return tuned("masked_language_model", models / "bert")
 
 
 def vectors(models: Path) -> Answers:
-    task = "embeddings"
-    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "distilbert")}
-    return {**LORA, "project.task": task, **model}
+    return tuned("embeddings", models / "distilbert")
 
 
 def choices(models: Path) -> Answers:
-    task = "multiple_choice"
-    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "roberta")}
-    return {**LORA, "project.task": task, **model}
+    return tuned("multiple_choice", models / "roberta")
 
 
 @pytest.mark.train
-@pytest.mark.parametrize(
-    "build", in_turns([language, text, tags, masked, choices, answers, pairs], 5)
-)
-def test_weights_that_are_stored_in_16_bits_are_trained_in_32(
-    build: Callable[[Path], Answers], models: Path, tmp_path: Path
-) -> None:
+def test_weights_that_are_stored_in_16_bits_are_trained_in_32(models: Path, tmp_path: Path) -> None:
     """Small steps would be rounded away."""
-    given = {**build(models), "features.lora.enabled": False}
+    given = {**language(models), "features.lora.enabled": False}
     project = write_files(tmp_path / "project", render(given))
-    ask = "from train import Config; from model import build_model; model = build_model(Config());"
-    ask += "print({str(weight.dtype) for weight in model.parameters()})"
-    result = run_python(project, ["-c", ask])
-    assert result.stdout.splitlines()[-1:] == ["{'torch.float32'}"], result.stderr
+    types = "{str(weight.dtype) for weight in model.build_model(config).parameters()}"
+    assert ask(project, "", f"[*{types}]") == ["torch.float32"]
 
 
 @pytest.mark.sweep
@@ -279,25 +269,25 @@ def test_adapters_are_used_after_training(
     features = {f"features.{name}.enabled": True for name in ("evaluate", "export", "share")}
     given = {**build(models), **features, MERGE: merge}
     project = write_files(tmp_path / "project", render(given))
-
-    def run(*command: str) -> str:
-        result = succeed(start(project, command, 1))
-        return result.stdout
-
-    assert " trained parameters | " in run("train.py", *SHORT)
-    lines = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
-    tested = {name: value for name, value in json.loads(lines[-1]).items() if "test_" in name}
-    for more in ([], ["--weights", "runs/latest/best.safetensors"]):
-        run("evaluate.py", *more)
-        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-        assert {name: report[name]["value"] for name in tested} == pytest.approx(tested, rel=1e-5)
-    assert "a text" in run("predict.py", *USES[str(given["project.task"])])
+    assert " trained parameters | " in run(project, "train.py", *SHORT)
+    assert_evaluated_as_trained(project, rel=1e-5)
+    assert_evaluated_as_trained(project, "--weights", "runs/latest/best.safetensors", rel=1e-5)
+    assert "a text" in run(project, "predict.py", *USES[str(given["project.task"])])
     for format in FORMATS:
-        assert f"has the model as {format}" in run("export.py", "--format", format)
-    run("share.py")
+        assert f"has the model as {format}" in run(project, "export.py", "--format", format)
+    run(project, "share.py")
     assert (project / "shared/adapter_config.json").exists() is not merge
     shared = [path.read_text() for path in files(project / "shared") if path.suffix == ".json"]
     assert not any(str(tmp_path) in part or str(models) in part for part in shared)
+
+
+def run(project: Path, *command: str) -> str:
+    return succeed(start(project, command, 1)).stdout
+
+
+def assert_evaluated_as_trained(project: Path, *flags: str, **tolerance: float) -> None:
+    tested, found = last_tested(project), evaluate(project, *flags)
+    assert tested and {name: found[name] for name in tested} == pytest.approx(tested, **tolerance)
 
 
 # families of models beside those above, each with the class that its task loads
@@ -322,8 +312,6 @@ for name, kind, settings in (
     kind.from_config(config).save_pretrained(name)
     tokenizer.save_pretrained(name)
 """
-NAMES = {"language_model": "model_name", "seq2seq": "model_name", "sft": "model_name"}
-NAMES |= dict.fromkeys(("dpo", "reward_model"), "model_name")
 SIZES: dict[str, Answers] = {
     "dpo": {"context": 200},
     "language_model": {"context": 48},
@@ -381,29 +369,17 @@ def test_adapters_go_with_other_families(
     task: str, name: str, families: Path, tmp_path: Path
 ) -> None:
     """Trained on two processes, resumed, merged, evaluated, used and exported."""
-    given: Answers = {**LORA, "project.task": task, MERGE: True}
-    model = {"model": "pretrained", NAMES.get(task, "pretrained_name"): str(families / name)}
-    given |= {f"{task}.{key}": value for key, value in {**model, **SIZES.get(task, {})}.items()}
+    given = {**tuned(task, families / name, **SIZES.get(task, {})), MERGE: True}
     given |= {f"features.{feature}.enabled": True for feature in ("evaluate", "export")}
     settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 3}
     assert resume_everywhere(render(given), 2, tmp_path, **settings)
     project = tmp_path / "project"
-
-    def run(*command: str) -> str:
-        result = succeed(start(project, command, 1))
-        return result.stdout
-
-    run("train.py", *SHORT)
-    lines = (project / "runs/latest/metrics.jsonl").read_text().splitlines()
-    tested = {name: value for name, value in json.loads(lines[-1]).items() if "test_" in name}
-    run("evaluate.py")
-    report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-    found = {name: report[name]["value"] for name in tested}
-    assert found == pytest.approx(tested, rel=1e-5, abs=1e-6)
+    run(project, "train.py", *SHORT)
+    assert_evaluated_as_trained(project, rel=1e-5, abs=1e-6)
     write_conversations(project)
-    assert run("predict.py", *INPUTS.get(task, ["a text"]))
+    assert run(project, "predict.py", *INPUTS.get(task, ["a text"]))
     for format in ("safetensors", "transformers"):
-        assert f"has the model as {format}" in run("export.py", "--format", format)
+        assert f"has the model as {format}" in run(project, "export.py", "--format", format)
 
 
 # --- 4 bits --------------------------------------------------------------------------------------

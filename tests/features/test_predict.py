@@ -92,10 +92,7 @@ def about(task: str, **choices: Value) -> dict[str, Value]:
 
 
 PAIRS = about(
-    "text_classification",
-    dataset="csv",
-    text_columns="first,second",
-    label_column="kind",
+    "text_classification", dataset="csv", text_columns="first,second", label_column="kind"
 )
 CASES: list[Case] = [
     ("digits", {}, None, paint_files),
@@ -130,12 +127,7 @@ CASES: list[Case] = [
         prepare_pictures,
         paint_files,
     ),
-    (
-        "tumors",
-        about("tabular_classification"),
-        None,
-        write_measurements("breast_cancer"),
-    ),
+    ("tumors", about("tabular_classification"), None, write_measurements("breast_cancer")),
     ("patients", about("tabular_regression"), None, write_measurements("diabetes")),
     (
         "table of classes",

@@ -16,7 +16,7 @@ from support.combinations import FIRST_TASK
 from support.files import write_files
 from support.inputs import prepare_inputs
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, start, succeed
+from support.training import run_python, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -191,9 +191,8 @@ def test_a_run_that_cannot_be_shared_is_one_line(tmp_path: Path) -> None:
 @pytest.mark.sweep
 @pytest.mark.parametrize("task", TASKS)
 def test_each_task_is_shared(task: str, tmp_path: Path) -> None:
-    """Its own tests, and what its card says, without the project."""
+    """What its card says is done without the project."""
     folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task}))
-    assert count_passed(run_tests(folder, "tests/test_share.py")) == 2
     assert start(folder, [*EPOCH, "--max-steps", "4"], 1).returncode == 0
     share(folder)
     shutil.move(folder / "shared", tmp_path / "elsewhere")

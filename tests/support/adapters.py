@@ -12,12 +12,6 @@ TEXT: Answers = {
     "project.task": "text_classification",
     "text_classification.model": "pretrained",
 }
-LANGUAGE: Answers = {
-    **LORA,
-    "project.task": "language_model",
-    "language_model.model": "pretrained",
-    "language_model.context": 48,
-}
 MAKE_MODELS = """
 import torch
 from pathlib import Path
@@ -56,37 +50,36 @@ def make(code: str, folder: Path) -> Path:
 
 
 def text(models: Path, name: str = "distilbert") -> Answers:
-    return {**TEXT, "text_classification.pretrained_name": str(models / name)}
+    return tuned("text_classification", models / name)
 
 
 def language(models: Path, name: str = "gpt2") -> Answers:
-    return {**LANGUAGE, "language_model.model_name": str(models / name)}
+    return tuned("language_model", models / name, context=48)
 
 
 def tags(models: Path) -> Answers:
-    task = "token_classification"
-    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "distilbert")}
-    return {**LORA, "project.task": task, **model}
+    return tuned("token_classification", models / "distilbert")
 
 
 def places(models: Path) -> Answers:
-    task = "question_answering"
-    model = {f"{task}.model": "pretrained", f"{task}.pretrained_name": str(models / "distilbert")}
-    sizes = {f"{task}.max_length": 128, f"{task}.overlap": 32}
-    return {**LORA, "project.task": task, **model, **sizes}
+    return tuned("question_answering", models / "distilbert", max_length=128, overlap=32)
 
 
 def answers(models: Path) -> Answers:
-    model = {"sft.model": "pretrained", "sft.model_name": str(models / "llama"), "sft.context": 200}
-    return {**LORA, "project.task": "sft", **model}
+    return tuned("sft", models / "llama", context=200)
 
 
 def pairs(models: Path, name: str = "t5") -> Answers:
-    model = {"model": "pretrained", "model_name": str(models / name), "max_target_length": 20}
-    model |= {"max_source_length": 40}
-    return {**LORA, "project.task": "seq2seq", **{f"seq2seq.{k}": v for k, v in model.items()}}
+    return tuned("seq2seq", models / name, max_source_length=40, max_target_length=20)
 
 
 def preferences(models: Path) -> Answers:
-    model = {"dpo.model": "pretrained", "dpo.model_name": str(models / "llama"), "dpo.context": 200}
-    return {**LORA, "project.task": "dpo", **model}
+    return tuned("dpo", models / "llama", context=200)
+
+
+def tuned(task: str, model: Path, **settings: Value) -> Answers:
+    """Adapters beside this model, and settings of the task."""
+    writes = task in ("language_model", "sft", "seq2seq", "dpo", "reward_model")
+    name = "model_name" if writes else "pretrained_name"
+    settings |= {"model": "pretrained", name: str(model)}
+    return {**LORA, "project.task": task, **{f"{task}.{k}": v for k, v in settings.items()}}

@@ -86,6 +86,14 @@ def draw(folder: Path, kind: str, target: str, count: int) -> None:
     assert drawn.returncode == 0, drawn.stderr
 
 
+def share_images(project: Path, images: str, number: int) -> Path:
+    """A folder with the images of another one, for other annotations."""
+    folder = project / f"wrong/{number}"
+    folder.mkdir(parents=True)
+    (folder / "images").symlink_to(project / images)
+    return folder
+
+
 # small detectors with random weights, as they would come from the Hub
 PRETRAINED = """
 import sys

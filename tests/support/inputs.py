@@ -10,9 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from support.training import (
-    clean_environment,
-)
+from support.training import clean_environment
 
 
 def paint(folder: Path, names: list[str], number: int) -> None:

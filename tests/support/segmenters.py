@@ -3,9 +3,7 @@
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
-from support.training import (
-    run_python,
-)
+from support.training import run_python
 
 TASK = "semantic_segmentation"
 # small models with new weights, as they would come from the Hub, trained for other classes

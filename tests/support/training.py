@@ -103,7 +103,7 @@ def last_metrics(folder: Path, run: str = "runs/latest") -> dict[str, Any]:
     return dict(json.loads(lines[-1]))
 
 
-def tested_metrics(folder: Path) -> dict[str, float]:
+def last_tested(folder: Path) -> dict[str, float]:
     """What the run in runs/latest says of the test data at its end."""
     last = last_metrics(folder)
     return {name: value for name, value in last.items() if name.startswith("test_")}
@@ -174,6 +174,13 @@ def start(
         launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
     command = [*launcher, *script]
     return run_python(folder, command, timeout=timeout, real=real, stdin=stdin, **environment)
+
+
+def train_in_parts(folder: Path, run: str, *parts: Sequence[str], processes: int = 1) -> bytes:
+    """The weights of a run after these calls of train.py, one after the other."""
+    for flags in parts:
+        succeed(start(folder, ["train.py", *flags, "--output-dir", run], processes))
+    return (folder / run / "model.safetensors").read_bytes()
 
 
 def keep_earlier(folder: Path) -> str:

@@ -22,11 +22,11 @@ ALL = {
         "test_the_proof_holds_with_all_features[{}]",
     ],
     "features/test_evaluate_script.py": [
-        "test_every_split_is_measured_as_in_training[{}]",  # on 1, 2 and 3 processes
+        "test_every_split_is_measured_as_in_training[{}]"  # on 1, 2 and 3 processes
     ],
     "features/test_predict.py": ["test_the_readme_says_how_to_use_it[{}]"],
     "features/test_after_training.py": [
-        "test_the_commands_follow_each_other[{}]",  # trains, predicts, exports, shares
+        "test_the_commands_follow_each_other[{}]"  # trains, predicts, exports, shares
     ],
     "features/test_search.py": ["test_the_metric_is_that_of_the_task[{}]"],
 }
@@ -81,8 +81,7 @@ RECORDS = {
         pretrained=TUNED,
     ),
     "forecasting": Record(
-        "test_forecasting.py",
-        metrics="test_metrics_are_those_of_utilsforecast_on_any_processes",
+        "test_forecasting.py", metrics="test_metrics_are_those_of_utilsforecast_on_any_processes"
     ),
     "gan": Record("test_tasks.py", steps=PROOF),
     "image_classification": Record(

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import shutil
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -11,10 +10,21 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from scaffold.errors import AnswerError
-from support.detectors import PRETRAINED, TASK, TRANSFORMERS, draw, make_pretrained, make_project
+from support.bad_files import refuse_paths
+from support.detectors import (
+    PRETRAINED,
+    TASK,
+    TRANSFORMERS,
+    draw,
+    make_pretrained,
+    make_project,
+    share_images,
+)
 from support.rendering import render
-from support.split import DRIVER, RING
+from support.split import DRIVER, RING, assert_split_trains_alike
 from support.training import (
+    ask,
+    assert_evaluated,
     count_passed,
     count_processes,
     run_python,
@@ -22,6 +32,7 @@ from support.training import (
     said,
     start,
     succeed,
+    tell,
 )
 
 pytestmark = pytest.mark.train
@@ -180,8 +191,7 @@ def test_all_formats_have_the_same_objects(tmp_path: Path) -> None:
     found = []
     for kind in ("coco", "yolo", "voc"):
         project = make_project(tmp_path / kind, kind)
-        read = succeed(run_python(project, ["-c", READ]))
-        found.append(json.loads(read.stdout.splitlines()[-1]))
+        found.append(tell(project, READ))
     names, samples = found[0]
     assert names == ["cup", "red ball"] and len(samples) == 40
     assert sum(bool(objects) for objects, _ in samples) == 30
@@ -243,120 +253,64 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     assert asked.stdout.startswith("image,label,score,left,top,right,bottom\n")
     image, annotation = content["images"][0], content["annotations"][4]
     faults = {
-        "images[0]: there is no lost.png": {"images": [image | {"file_name": "lost.png"}]},
-        "images[0]: things/000.png has (60, 40) pixels": {"images": [image | {"width": 61}]},
-        "images[0] has no 'file_name'": {"images": [{"id": 1}]},
-        "annotations[0]: there is no category 4": {
-            "annotations": [annotation | {"category_id": 4}]
-        },
-        "annotations[0]: there is no image 1.": {"annotations": [annotation | {"image_id": 1}]},
-        "annotations[0]: bbox is [1, 2], not": {"annotations": [annotation | {"bbox": [1, 2]}]},
-        "annotations[0]: the box 5, 5, 3, 9 is empty": {
+        ", images[0] has no 'file_name'": {"images": [{"id": 1}]},
+        ", annotations[0]: the box 5, 5, 3, 9 is empty": {
             "annotations": [annotation | {"bbox": [5, 5, -2, 4]}]
         },
-        "annotations[0]: the box 50, 5, 70, 9 is not within": {
-            "annotations": [annotation | {"bbox": [50, 5, 20, 4]}]
+        ", categories[0] has no 'name'": {"categories": [{"id": 1}]},
+        ", categories[0] needs a whole number as id": {"categories": [{"id": "1", "name": "cup"}]},
+        ", images[0]: [0] is not an id": {"images": [image | {"id": [0]}]},
+        ", annotations[0]: there is no image [0].": {
+            "annotations": [annotation | {"image_id": [0]}]
         },
-        "categories[0] has no 'name'": {"categories": [{"id": 1}]},
-        "categories[0] needs a whole number as id": {"categories": [{"id": "1", "name": "cup"}]},
-        "categories[1]: another category has the id 2 or the name 'cup'.": {
-            "categories": [{"id": 1, "name": "cup"}, {"id": 2, "name": "cup"}]
-        },
-        "images[1]: 0 is not an id, or another image has it.": {"images": [image, image]},
-        "images[0]: [0] is not an id": {"images": [image | {"id": [0]}]},
-        "annotations[0]: there is no image [0].": {"annotations": [annotation | {"image_id": [0]}]},
         ": images, annotations and categories must be lists": {"categories": {}},
     }
-    for message, change in faults.items():
-        (project / "things/annotations.json").write_text(json.dumps(content | change))
-        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
-        assert found.startswith(
-            f"things/annotations.json{'' if message[0] == ':' else ', '}{message}"
-        )
-    (project / "things/annotations.json").write_text("{}")
-    whole = (project / "things/000.png").read_bytes()
-    (project / "things/000.png").write_text("")
-    calls = [["--path", path, "--output-dir", "runs/other"] for path in ("things", "none", "runs")]
-    found = said(project, "train.py", *calls)
-    assert found[0].startswith("things/annotations.json is not a COCO file")
-    assert found[1].startswith("none is not a folder: set --path")
-    assert found[2] == "runs needs one .json file with the annotations for train, and has none."
-    (project / "things/annotations.json").write_text(json.dumps(content))
-    [message] = said(project, "train.py", ["--output-dir", "runs/other"])
-    assert message.startswith("things/000.png can't be read as an image: ")
-    assert not (project / "runs/other").exists()
-    (project / "things/000.png").write_bytes(whole[: len(whole) // 2])  # cut off
-    [message] = said(project, "train.py", [*BRIEF, "--output-dir", "runs/other"])
-    assert message.startswith("things/000.png can't be read as an image: ")
+    expected = {
+        "none": "none is not a folder: set --path",
+        "runs": "runs needs one .json file with the annotations for train, and has none.",
+    }
+    for number, (message, change) in enumerate(faults.items()):
+        folder = share_images(project, "things", number)
+        (folder / "annotations.json").write_text(json.dumps(content | change))
+        expected[f"wrong/{number}"] = f"wrong/{number}/annotations.json{message}"
+    refuse_paths(project, expected)
 
 
 def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
     project = make_project(tmp_path, "yolo", count=12)
-    place = project / "things/labels/002.txt"
-    right = place.read_text()
-    faults = {
-        "0 0.5 0.5 0.1\n": "line 3: '0 0.5 0.5 0.1' is not a class, x, y, width and height",
-        "2 0.5 0.5 0.1 0.1": "line 3 has the class 2. data.yaml has 2 names.",
-        "0 0.9 0.5 0.4 0.1": "line 3: the box 40.6, 18.9, 63.8, 23.1 is not within",
-        "0 0.5 0.5 0 0.1": "line 3: the box 29, ",
-    }
-    for line, message in faults.items():
-        place.write_text(right + line)
-        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
-        assert found.startswith(f"things/labels/002.txt, {message}")
-    place.write_text(right)
-    (project / "things/labels/x.txt").write_text("")
-    lost = "things/labels/x.txt has no image in things/images."
-    assert said(project, "train.py", ["--output-dir", "runs/other"]) == [lost]
-    names = {
-        "nc: 2": " has no names of classes.",
-        "names: {1: cup, 2: red ball}": ": names must be a list, or numbers from 0 with a name",
-        "names: [cup, cup]": " has the name 'cup' twice.",
-        "names: [cup": " is not YAML: ",
-    }
-    calls = []
-    for number, text in enumerate([*names, (project / "things/data.yaml").read_text()]):
-        wrong = shutil.copytree(project / "things", project / f"wrong{number}")
-        (wrong / "data.yaml").write_text(text)
-        calls.append(["--path", wrong.name, "--output-dir", "runs/other"])
-    shutil.rmtree(wrong / "labels")
-    *found, last = said(project, "train.py", *calls)
-    for number, (message, reason) in enumerate(zip(found, names.values(), strict=True)):
-        assert message.startswith(f"wrong{number}/data.yaml{reason}")
-    assert last == "wrong4 has no objects in its 10 images for train: add some."
-    assert not (project / "runs/other").exists()
+    right = (project / "things/labels/002.txt").read_text()
+    short = ", line 3: '0 0.5 0.5 0.1' is not a class, x, y, width and height"
+    wrong = [
+        ("labels/002.txt", f"{right}0 0.5 0.5 0.1\n", short),
+        ("data.yaml", "nc: 2", " has no names of classes."),
+        ("data.yaml", "names: [cup", " is not YAML: "),
+    ]
+    expected = {"empty": "empty has no objects in its 10 images for train: add some."}
+    for number, (file, text, message) in enumerate(wrong):
+        shutil.copytree(project / "things", project / str(number))
+        (project / f"{number}/{file}").write_text(text)
+        expected[str(number)] = f"{number}/{file}{message}"
+    shutil.copytree(project / "things", project / "empty")
+    shutil.rmtree(project / "empty/labels")
+    refuse_paths(project, expected)
 
 
-def test_a_wrong_object_of_voc_is_named(tmp_path: Path) -> None:
+CROWDS = "[o['crowd'].tolist() for _, o in data.build_datasets(config)[0]]"
+
+
+def test_difficult_objects_of_voc_are_crowds(tmp_path: Path) -> None:
+    """Which its evaluation leaves out. An image that is missing is named."""
     project = make_project(tmp_path, "voc", count=12)
-    place = project / "things/Annotations/002.xml"
-    right = place.read_text()
-    faults = {
-        ("xmin>", "x>"): ", object 1 needs a bndbox with numbers",
-        ("<xmax>", "<xmax>9"): ", object 1: the box ",
-        ("</name><b", "</n><b"): " is not XML: ",
-    }
-    for change, message in faults.items():
-        place.write_text(right.replace(*change))
-        [found] = said(project, "train.py", ["--output-dir", "runs/other"])
-        assert found.startswith(f"things/Annotations/002.xml{message}")
-    place.write_text(re.sub("<name>.*?</name>", "", right))
-    [found] = said(project, "train.py", ["--output-dir", "runs/other"])
-    assert found == "things/Annotations/002.xml, object 1 has no name."
-    place.write_text(right)
-    crowds = "import data, train; print([o['crowd'].tolist() for _, o in data.build_datasets("
-    crowds += "train.Config())[0]])"
-    assert "True" not in run_python(project, ["-c", crowds]).stdout
-    for path in place.parent.iterdir():  # an object of VOC that its evaluation leaves out
+    assert not any(map(any, ask(project, "", CROWDS)))
+    for path in (project / "things/Annotations").iterdir():
         hard = path.read_text().replace("</name>", "</name><difficult>1</difficult>", 1)
         path.write_text(hard)
-    read = run_python(project, ["-c", crowds])
-    assert "True, False" in read.stdout and "False, True" not in read.stdout, read.stderr
+    read = ask(project, "", CROWDS)
+    assert [True, False] in read and all(row[:1] in ([], [True]) for row in read)
+    assert sum(map(sum, read)) == sum(map(bool, read)), "the first of each image"
     (project / "things/JPEGImages/002.png").unlink()
-    [found] = said(project, "train.py", ["--output-dir", "runs/other"])
     reason = "there is no image 002.png in things/JPEGImages."
-    assert found == f"things/Annotations/002.xml: {reason}"
-    assert not (project / "runs/other").exists()
+    refuse_paths(project, {"things": f"things/Annotations/002.xml: {reason}"})
 
 
 # what predict.py finds in the test images, and COCO's own evaluation of it
@@ -379,7 +333,7 @@ with contextlib.redirect_stdout(io.StringIO()):
             found.append({**image, "category_id": classes[one["label"]], "score": one["score"]})
     scores = COCOeval(true, true.loadRes(found), "bbox")
     scores.evaluate(), scores.accumulate(), scores.summarize()
-print(json.dumps(dict(zip(("map", "map_50", "map_75"), scores.stats.tolist()))))
+print(json.dumps(dict(zip(("test_map", "test_map_50", "test_map_75"), scores.stats.tolist()))))
 """
 
 
@@ -399,14 +353,9 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_pa
     more = ["--learning-rate", "0.003"] if model == "transformers" else []
     succeed(start(project, ["train.py", "--epochs", "6", "--batch-size", "4", *more], 1))
     asked = succeed(run_python(project, ["predict.py", "things/test", "--threshold", "0"]))
-    result = succeed(run_python(project, ["-c", COCO], stdin=asked.stdout))
-    expected = json.loads(result.stdout)
-    for processes in (1, 2, 3):
-        result = succeed(start(project, ["evaluate.py"], processes))
-        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-        for name, value in expected.items():
-            assert report[f"test_{name}"]["value"] == pytest.approx(value, abs=1e-6)
-            assert model == "transformers" or 0.05 < value < 1
+    expected = tell(project, COCO, stdin=asked.stdout)
+    assert_evaluated(project, expected, abs=1e-6)
+    assert model == "transformers" or all(0.05 < value < 1 for value in expected.values())
     assert max(expected.values()) > 0.001
 
 
@@ -528,18 +477,8 @@ SPLIT: dict[str, Value] = {
 @pytest.mark.parametrize("kind", ["detr", "rt_detr"])
 def test_a_split_detector_trains_like_a_whole_one(kind: str, tmp_path: Path) -> None:
     """With FSDP 2, on two processes. SyncBatchNorm, which the CPU lacks, has no effect here."""
-    from support.split import DRIVER, RING
-
     project = make_pretrained(tmp_path, kind, SPLIT)
-    for driver in (DRIVER, RING):
-        shutil.copy(driver, project)
-    found = []
-    for script in ("train.py", DRIVER.name):
-        run = [script, "--epochs", "1", "--batch-size", "4", "--output-dir", script[:5]]
-        succeed(start(project, run, 2))
-        rows = (project / script[:5] / "metrics.jsonl").read_text().splitlines()
-        found.append(json.loads(rows[-1]))
-    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
+    assert_split_trains_alike(project, "--epochs", "1", "--batch-size", "4")
 
 
 # the loss of Transformers for an image alone, and ours for images of a batch

@@ -15,7 +15,15 @@ from support.bad_files import refuse_lines
 from support.chat_models import MAKE_MODELS, make_chat_project
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, start, succeed
+from support.training import (
+    assert_evaluated,
+    count_passed,
+    run_python,
+    run_tests,
+    start,
+    succeed,
+    tell,
+)
 
 pytestmark = pytest.mark.train
 
@@ -43,16 +51,6 @@ def write_pairs(path: Path, count: int) -> list[str]:
 
 ANSWERS = '"chosen": "b", "rejected": "c"'
 BAD = {
-    "no JSON": ("{'prompt'", "line 13 is not JSON: "),
-    "no object": ("[1]", "line 13 is not a JSON object."),
-    "other columns": (
-        '{"prompt": "a", "completion": "b"}',
-        "line 13 has prompt, completion: it needs prompt, chosen and rejected.",
-    ),
-    "no text": (
-        '{"prompt": "a", "chosen": "b", "rejected": 3}',
-        "line 13: prompt and rejected must be texts or lists of messages.",
-    ),
     "no prompt": (f"{{{ANSWERS}}}", "line 13 has no prompt."),
     "another role": (
         f'{{"prompt": [{{"role": "bot", "content": "a"}}], {ANSWERS}}}',
@@ -158,14 +156,9 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
     succeed(start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1))
-    made = succeed(run_python(project, ["-c", BY_DEFINITION]))
-    expected = json.loads(made.stdout.splitlines()[-1])
+    expected = tell(project, BY_DEFINITION)
     assert expected["test_reward_accuracy"] > 0.1
-    for processes in (1, 2, 3):
-        succeed(start(project, ["evaluate.py"], processes))
-        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-        found = {name: row["value"] for name, row in report.items()}
-        assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert_evaluated(project, expected, rel=1e-4, abs=1e-5)
 
 
 LORA = """
@@ -195,8 +188,7 @@ print(json.dumps([(off - reference).abs().max().item(), (changed - reference).ab
 def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> None:
     given = {**PRETRAINED, "features.lora.enabled": True, "dpo.model_name": "llama_chatml"}
     project = make_project(tmp_path, given, "llama_chatml")
-    run = succeed(run_python(project, ["-c", LORA]))
-    off, changed = json.loads(run.stdout.splitlines()[-1])
+    off, changed = tell(project, LORA)
     assert off < 1e-4 and changed > 0.1
     succeed(start(project, ["train.py", *BRIEF, "--learning-rate", "0.001"], 2))
     succeed(run_python(project, ["predict.py", "add 1 to 120", "--length", "3"]))
@@ -359,8 +351,7 @@ def test_losses_are_those_of_trl(loss: str, tmp_path: Path) -> None:
     for old, new in KTO.items() if loss == "kto" else ():
         assert old in script
         script = script.replace(old, new)
-    run = succeed(run_python(project, ["-c", script], real=True))
-    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    ours, theirs = tell(project, script, real=True)
     assert len(ours) == len(theirs) == 10 and ours[-1] < 0.9 * ours[0]
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
 
@@ -393,8 +384,6 @@ print(json.dumps([len(ours), float((ours - theirs).abs().max()), float(theirs.me
 def test_losses_without_a_reference_are_those_of_trl(loss: str, tmp_path: Path) -> None:
     pytest.importorskip("trl", exc_type=ImportError)
     project = make_project(tmp_path, {"dpo.loss": loss})
-    run = succeed(
-        run_python(project, ["-c", FUNCTIONS.replace("LOSS", loss)], real=True, timeout=900)
-    )
-    count, difference, mean = json.loads(run.stdout.splitlines()[-1])
+    script = FUNCTIONS.replace("LOSS", loss)
+    count, difference, mean = tell(project, script, real=True, timeout=900)
     assert count == 1000 and difference < 1e-6 < mean

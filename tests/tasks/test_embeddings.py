@@ -12,11 +12,14 @@ from pathlib import Path
 import pytest
 
 from scaffold.errors import AnswerError
+from support.bad_files import refuse_files
 from support.combinations import in_turns
+from support.encoders import ENCODERS, assert_is_tuned, make_encoders, pretrained
 from support.files import write_files
 from support.rendering import render, write_project
+from support.scores import ON_PROCESSES, run_cases, score_sets
 from support.split import assert_split_is_whole
-from support.training import ask, call, count_processes, said, start, succeed
+from support.training import ask, call, count_processes, last_metrics, said, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -28,70 +31,72 @@ TASK = {"project.task": "embeddings"}
 # --- negatives ----------------------------------------------------------------------------------
 
 GRADIENTS = """
-import contrast, json, sys, torch, train
-from accelerate import Accelerator
-from torch import nn
+import contrast
 
 class Known(nn.Module):
     def __init__(self):
         super().__init__()
         torch.manual_seed(0)
         self.layer = nn.Linear(6, 4).double()
+        if pairs:
+            self.log_scale = nn.Parameter(torch.ones(1).double())
 
-    def forward(self, tokens, mask):
-        return nn.functional.normalize(self.layer(tokens), dim=1)
+    def forward(self, parts, mask=None):
+        vectors = nn.functional.normalize(self.layer(parts), dim=-1)
+        return vectors * (self.log_scale / 2).exp() if pairs else vectors
 
-accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
-count, number = accelerator.num_processes, accelerator.process_index
-worst = 0.0
-for size, texts, distinct in json.loads(sys.argv[1]):
+def embed(network, rows):
+    return network(rows) if pairs else contrast.embed(network, rows, rows)
+
+more = () if pairs else (0.1,)  # the temperature
+for size, texts, distinct in cases:
     whole = torch.randn(size * count, texts, 6, generator=draw, dtype=torch.float64)
     numbers = torch.randint(0, distinct, (size * count, texts), generator=draw)
+    numbers[:, 1] += distinct if pairs else 0
     gradients = {}
     for name in ("one", "all"):
         network = Known()
         if name == "one":  # a single process with the whole batch
-            vectors = contrast.embed(network, whole, whole)
-            losses = train.compute_loss(vectors, numbers, vectors, numbers, 0.1)
+            vectors = embed(network, whole)
+            losses = train.compute_loss(vectors, numbers, vectors, numbers, *more)
         else:
             network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
-            vectors = contrast.embed(network, whole[rows], whole[rows])
+            vectors = embed(network, whole[rows])
             others = contrast.Gather.apply(vectors, accelerator)
             assert torch.equal(others[rows], vectors)
             known = accelerator.gather(numbers[rows])
-            losses = train.compute_loss(vectors, numbers[rows], others, known, 0.1)
+            losses = train.compute_loss(vectors, numbers[rows], others, known, *more)
         accelerator.backward(losses.mean())
         gradients[name] = torch.cat([weight.grad.flatten() for weight in network.parameters()])
     assert gradients["one"].abs().max() > 1e-3
     worst = max(worst, float((gradients["all"] - gradients["one"]).abs().max()))
-if accelerator.is_main_process:
-    print("processes", count, "worst", worst)
 """
-BATCHES = [(n, texts, most) for n in (1, 4, 7) for texts in (2, 3) for most in (5, 1000)]
+# on each process: samples, texts of one, and how many differ
+OF_TEXTS = [(n, texts, most) for n in (1, 4, 7) for texts in (2, 3) for most in (5, 1000)]
+OF_PAIRS = [(n, 2, most) for n in (2, 4, 7) for most in (9, 1000)]
 
 
 @pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize("dataset", ["paraphrases", "digits"])
 def test_gradients_are_those_of_one_process_with_the_whole_batch(
-    processes: int, tmp_path: Path, proven
+    dataset: str, processes: int, tmp_path: Path, proven
 ) -> None:
-    """Of pairs and triplets, also with equal texts: the negatives are those of all processes."""
-    folder = project(tmp_path)
-    (folder / "gradients.py").write_text(GRADIENTS)
-    result = succeed(start(folder, ["gradients.py", json.dumps(BATCHES)], processes))
-    found = result.stdout.split()
-    assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
-    proven("batches whose gradients are those of one process", len(BATCHES))
+    """Of pairs and triplets, also with equal texts, and of images, texts and the temperature.
+
+    The negatives are those of all processes.
+    """
+    pairs = dataset == "digits"
+    batches = OF_PAIRS if pairs else OF_TEXTS
+    script = f"pairs = {pairs}\n{GRADIENTS}"
+    assert run_cases(project(tmp_path, dataset=dataset), script, batches, processes) < 1e-12
+    proven("batches whose gradients are those of one process", len(batches))
 
 
 # --- metrics ------------------------------------------------------------------------------------
 
 SCORES = """
-import json, sys, torch, train
-from accelerate import Accelerator
 from data import collate
 from contrast import ROUNDING
-from torch import nn
-from torch.utils.data import DataLoader
 from torchmetrics.retrieval import RetrievalMRR, RetrievalRecall
 
 class Known(nn.Module):
@@ -103,9 +108,7 @@ class Known(nn.Module):
         waves = torch.sin(tokens.double().unsqueeze(2) * ways * 0.37) * mask.unsqueeze(2)
         return nn.functional.normalize(waves.sum(dim=1).float(), dim=1)
 
-accelerator, config = Accelerator(), train.Config()
-draw = torch.Generator().manual_seed(0)
-for size, batch_size, texts, distinct in json.loads(sys.argv[1]):
+for size, batch_size, texts, distinct in cases:
     numbers = torch.randint(0, distinct, (size, texts), generator=draw).tolist()
     samples = [(tuple(f"{n} word {n * 7 % 11}" for n in row), tuple(row)) for row in numbers]
     collated = lambda rows: collate(rows, config)
@@ -140,8 +143,6 @@ for size, batch_size, texts, distinct in json.loads(sys.argv[1]):
     for name, value in expected.items():
         found = metrics["val_" + name]
         assert abs(found - value) < 1e-6 * max(1, value), (name, size, batch_size, found, value)
-if accelerator.is_main_process:
-    print("processes", accelerator.num_processes)
 """
 SIZES = [
     (size, batch, texts, distinct)
@@ -151,17 +152,11 @@ SIZES = [
 
 
 @pytest.mark.every_run
-@pytest.mark.parametrize(
-    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
-)
+@pytest.mark.parametrize("processes", ON_PROCESSES)
 def test_scores_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
     """Over all texts of the set, for each number of rows and batch size, also with equal texts."""
-    folder = project(tmp_path)
-    (folder / "scores.py").write_text(SCORES)
-    sizes = SIZES[1::5] if processes == 2 else SIZES
-    result = succeed(start(folder, ["scores.py", json.dumps(sizes)], processes))
-    assert f"processes {processes}" in result.stdout
-    proven("sets whose recall and MRR are those of torchmetrics", len(sizes))
+    count = score_sets(project(tmp_path), SCORES, processes, SIZES)
+    proven("sets whose recall and MRR are those of torchmetrics", count)
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -181,31 +176,7 @@ def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] =
             table.writerows([names[: len(rows[0])], *rows])
 
 
-BAD = {
-    "short.csv": ("anchor,positive\na,b\nc\n", "line 3 has more or fewer columns than the header"),
-    "empty.csv": ('anchor,positive\n"a\nb",c\nd, \n', "line 4: its positive is not text, but ' '"),
-    "column.csv": ("anchor,answer\na,b\n", "line 2: there is no 'positive' in anchor, answer"),
-    "comma.tsv": ("anchor,positive\na,b\n", "line 2: there is no 'anchor' in anchor,positive"),
-    "quote.csv": ('anchor,positive\n"a"b,c\n', "quote.csv, line 2 is not a table: "),
-    "more.csv": (
-        "anchor,positive\na,b\na,b,c\n",
-        "line 3 has more or fewer columns than the header",
-    ),
-    "head.csv": ("anchor,positive\n", "head.csv has no rows"),
-    "few.csv": ("anchor,positive\na,b\n", "1 rows can't be split"),
-    "absent.csv": (None, "absent.csv can't be read"),
-    "rows.parquet": (b"PAR1", "rows.parquet can't be read"),
-    "bytes.csv": (
-        b"anchor,positive\na,\xff\n",
-        "bytes.csv is not text in UTF-8: save it as CSV in UTF-8.",
-    ),
-    "text.jsonl": ('{"anchor": "a", "positive": "b"}\na', "line 2 is not JSON: "),
-    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
-    "number.jsonl": ('\n{"anchor": "a", "positive": 1}', "line 2: its positive is not text, but 1"),
-}
-
-
-def test_files_of_all_forms_are_read_alike(tmp_path: Path, proven) -> None:
+def test_files_of_all_forms_are_read_alike(tmp_path: Path) -> None:
     """A wrong row is named by its file and line, and ends training before it starts."""
     folder = project(tmp_path, dataset="files", path="data.csv")
     rows = 6 * ROWS
@@ -227,23 +198,12 @@ def test_files_of_all_forms_are_read_alike(tmp_path: Path, proven) -> None:
     assert sizes == [11, 12, 1]
     assert pairs == [list(row[:2]) for row in rows] and renamed == [["a", "b"]]
     assert marked == [*([text, "x"] for text in marks), ['e "f"', "x"]]
-    for name, (content, _) in BAD.items():
-        if content is not None:
-            raw = content if isinstance(content, bytes) else content.encode()
-            (tmp_path / name).write_bytes(raw)
-    code = f"said = []\nfor name in {list(BAD)}:" + """
-    try:
-        data.load_rows(train.Config(path=name))
-    except SystemExit as stop:
-        said.append(str(stop))
-"""
-    for (name, (_, expected)), message in zip(BAD.items(), ask(folder, code, "said"), strict=True):
-        assert name in message or name == "few.csv"
-        assert expected in message, message
-    [message] = said(folder, "train.py", ["--path", "empty.csv"])
-    assert BAD["empty.csv"][1] in message
+    write_rows(tmp_path / "few.csv", [("a", "b")])
+    write_rows(tmp_path / "empty.csv", [("a\nb", "c"), ("d", " ")])
+    few, empty = said(folder, "train.py", ["--path", "few.csv"], ["--path", "empty.csv"])
+    assert few.startswith("few.csv: 1 rows can't be split"), few
+    assert empty.startswith("empty.csv, line 4: its positive is not text, but ' '"), empty
     assert not list(folder.glob("runs/*/*.safetensors"))
-    proven("files of pairs that can't be read, named by file and line", len(BAD))
 
 
 SMALL = {
@@ -335,68 +295,8 @@ def test_the_made_up_paraphrases_have_to_be_learned(tmp_path: Path) -> None:
 
 # --- images and texts ---------------------------------------------------------------------------
 
-PAIR_GRADIENTS = """
-import contrast, json, sys, torch, train
-from accelerate import Accelerator
-from torch import nn
-
-class Known(nn.Module):
-    def __init__(self):
-        super().__init__()
-        torch.manual_seed(0)
-        self.layer, self.log_scale = nn.Linear(6, 4).double(), nn.Parameter(torch.ones(1).double())
-
-    def forward(self, parts):
-        return nn.functional.normalize(self.layer(parts), dim=2) * (self.log_scale / 2).exp()
-
-accelerator, draw = Accelerator(), torch.Generator().manual_seed(0)
-count, number = accelerator.num_processes, accelerator.process_index
-worst = 0.0
-for size, distinct in json.loads(sys.argv[1]):
-    whole = torch.randn(size * count, 2, 6, generator=draw, dtype=torch.float64)
-    numbers = torch.randint(0, distinct, (size * count, 2), generator=draw)
-    numbers[:, 1] += distinct
-    gradients = {}
-    for name in ("one", "all"):
-        network = Known()
-        if name == "one":  # a single process with the whole batch
-            vectors = network(whole)
-            losses = train.compute_loss(vectors, numbers, vectors, numbers)
-        else:
-            network, rows = accelerator.prepare(network), slice(number * size, (number + 1) * size)
-            vectors = network(whole[rows])
-            others = contrast.Gather.apply(vectors, accelerator)
-            known = accelerator.gather(numbers[rows])
-            losses = train.compute_loss(vectors, numbers[rows], others, known)
-        accelerator.backward(losses.mean())
-        gradients[name] = torch.cat([weight.grad.flatten() for weight in network.parameters()])
-    assert gradients["one"].abs().max() > 1e-3
-    worst = max(worst, float((gradients["all"] - gradients["one"]).abs().max()))
-if accelerator.is_main_process:
-    print("processes", count, "worst", worst)
-"""
-PAIR_BATCHES = [(n, most) for n in (2, 4, 7) for most in (9, 1000)]
-
-
-@pytest.mark.parametrize("processes", [2, pytest.param(3, marks=pytest.mark.sweep)])
-def test_gradients_of_pairs_are_those_of_one_process(
-    processes: int, tmp_path: Path, proven
-) -> None:
-    """Of images and texts, and of the temperature: the negatives are those of all processes."""
-    folder = project(tmp_path, dataset="digits")
-    (folder / "gradients.py").write_text(PAIR_GRADIENTS)
-    result = succeed(start(folder, ["gradients.py", json.dumps(PAIR_BATCHES)], processes))
-    found = result.stdout.split()
-    assert found[:2] == ["processes", str(processes)] and float(found[-1]) < 1e-12
-    proven("batches of images and texts with the gradients of one process", len(PAIR_BATCHES))
-
-
 PAIR_SCORES = """
-import json, sys, torch, train
-from accelerate import Accelerator
 from contrast import ROUNDING
-from torch import nn
-from torch.utils.data import DataLoader
 from torchmetrics.retrieval import RetrievalHitRate, RetrievalMRR
 
 class Known(nn.Module):
@@ -408,9 +308,7 @@ def vectors_of(numbers):
     waves = torch.sin((1 + numbers.double()).unsqueeze(1) * torch.arange(1, 9) * 0.37)
     return nn.functional.normalize(waves.float(), dim=1)
 
-accelerator = Accelerator()
-draw = torch.Generator().manual_seed(0)
-for size, batch_size, images, texts in json.loads(sys.argv[1]):
+for size, batch_size, images, texts in cases:
     pairs = torch.randint(0, images, (size, 2), generator=draw)
     pairs[:, 1] = images + pairs[:, 1] % texts
     batches = [(image, text, text, torch.stack([image, text])) for image, text in pairs]
@@ -444,8 +342,6 @@ for size, batch_size, images, texts in json.loads(sys.argv[1]):
     assert abs(found - expected) < 1e-5 * max(1, expected), (size, batch_size, found, expected)
     both = (metrics["val_text_mrr"] + metrics["val_image_mrr"]) / 2
     assert abs(metrics["val_mrr"] - both) < 1e-9
-if accelerator.is_main_process:
-    print("processes", accelerator.num_processes)
 """
 PAIR_SIZES = [
     (size, batch, images, texts)
@@ -454,17 +350,11 @@ PAIR_SIZES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "processes", [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
-)
+@pytest.mark.parametrize("processes", ON_PROCESSES)
 def test_scores_of_pairs_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
     """In both directions, over the whole set: several images with a text, and texts of an image."""
-    folder = project(tmp_path, dataset="digits")
-    (folder / "scores.py").write_text(PAIR_SCORES)
-    sizes = PAIR_SIZES[1::5] if processes == 2 else PAIR_SIZES
-    result = succeed(start(folder, ["scores.py", json.dumps(sizes)], processes))
-    assert f"processes {processes}" in result.stdout
-    proven("sets of images and texts whose recall and MRR are those of torchmetrics", len(sizes))
+    count = score_sets(project(tmp_path, dataset="digits"), PAIR_SCORES, processes, PAIR_SIZES)
+    proven("sets of images and texts whose recall and MRR are those of torchmetrics", count)
 
 
 def write_pairs(folder: Path, count: int = 12) -> None:
@@ -481,15 +371,12 @@ def write_pairs(folder: Path, count: int = 12) -> None:
     write_rows(folder / "pairs.csv", [*rows, (rows[0][0], "another text")], ("image", "text"))
 
 
+SMALL_IMAGES = {"embeddings.image_size": 16, "embeddings.width": 8}
 BAD_PAIRS = {
     "absent.csv": ("image,text\nphotos/0.png,a\nphotos/no.png,b\n", "line 3: photos/no.png can't"),
     "broken.csv": ('image,text\n"photos/0.png","a\nb"\ncut.jpg,b\n', "line 4: cut.jpg can't be re"),
     "other.csv": ("image,text\npairs.csv,b\n", "line 2: pairs.csv can't be read as an image"),
-    "empty.csv": ("image,text\nphotos/0.png,\n", "line 2: its text is not text, but ''"),
-    "column.csv": ("image,words\na,b\n", "no 'text' in image, words. Set --pair-columns."),
     "few.csv": ("image,text\nphotos/0.png,a\n", "1 images can't be split"),
-    "list.jsonl": ("[1]", "item 1 is not a JSON object"),
-    "number.jsonl": ('\n{"image": 3, "text": "a"}', "line 2: its image is not text, but 3"),
 }
 
 
@@ -498,24 +385,14 @@ def test_files_of_images_and_texts(tmp_path: Path, proven) -> None:
 
     Then images and texts become vectors, and each finds the other.
     """
-    more = {"dataset": "images", "image_size": 16, "width": 8}
-    folder = write_files(
-        tmp_path,
-        render(
-            {**TASK, "training.num_workers": 0}
-            | {f"embeddings.{key}": value for key, value in more.items()}
-        ),
-    )
+    settings = {"embeddings.dataset": "images", **SMALL_IMAGES, "training.num_workers": 0}
+    folder = write_files(tmp_path, render({**TASK, **settings}))
     write_pairs(folder)
     whole = (folder / "photos/1.jpg").read_bytes()
     (folder / "cut.jpg").write_bytes(whole[: len(whole) - 20])
-    for name, (content, _) in BAD_PAIRS.items():
-        (folder / name).write_text(content, encoding="utf-8")
-    code = f"said = []\nfor name in {list(BAD_PAIRS)}:" + """
-    try:
-        data.load_rows(train.Config(path=name))
-    except SystemExit as stop:
-        said.append(str(stop))
+    for name, message in refuse_files(folder, BAD_PAIRS, "data.load_rows"):
+        assert name in message or name == "few.csv"
+    code = """
 parts = [[[str(image), text] for image, text in part] for part in data.load_rows(config)]
 sizes = [tuple(data.read_image(image, config).shape) for image, _ in data.load_rows(config)[0]]
 from PIL import Image
@@ -523,12 +400,9 @@ Image.new("I;16", (20, 20), 20000).save("deep.png")
 Image.new("F", (20, 20), 0.5).save("deeper.tif")
 deep = [float(data.read_image("deep.png", config).mean()), data.find_problem("deeper.tif")]
 """
-    messages, parts, shapes, deep = ask(folder, code, "[said, parts, sizes, deep]")
+    parts, shapes, deep = ask(folder, code, "[parts, sizes, deep]")
     assert deep[0] == pytest.approx(20000 / 65535, abs=1 / 255), "not white"
     assert deep[1] == "it has 32 bits for each pixel: save it with 8 or 16"
-    for (name, (_, expected)), message in zip(BAD_PAIRS.items(), messages, strict=True):
-        assert name in message or name == "few.csv"
-        assert expected in message, message
     assert sorted(map(len, parts))[0] >= 1 and sum(map(len, parts)) == 13
     assert {tuple(shape) for shape in shapes} == {(3, 16, 16)}
     [message] = said(folder, "train.py", ["--path", "absent.csv"])
@@ -542,14 +416,12 @@ deep = [float(data.read_image("deep.png", config).mean()), data.find_problem("de
     found = succeed(start(folder, ["predict.py", "colour 1", "photos", "x" * 300], 2))
     rows = [json.loads(row) for row in found.stdout.splitlines()]
     assert [row.get("text") for row in rows] == ["colour 1", *[None] * 12, "x" * 300]
-    assert [row["image"] for row in rows[1:-1]] == sorted(map(str, relative(folder)))
+    photos = [str(path.relative_to(folder)) for path in (folder / "photos").iterdir()]
+    assert [row["image"] for row in rows[1:-1]] == sorted(photos)
     assert {len(row["vector"]) for row in rows} == {8}
     (folder / "texts.txt").write_text("colour 1\ncolour 2\n", encoding="utf-8")
-    for given, corpus, key in ("colour 1", "photos", "image"), (
-        "photos/0.png",
-        "texts.txt",
-        "text",
-    ):
+    searches = [("colour 1", "photos", "image"), ("photos/0.png", "texts.txt", "text")]
+    for given, corpus, key in searches:
         found = succeed(start(folder, ["predict.py", given, "--search", corpus, "--count", "2"], 1))
         [row] = map(json.loads, found.stdout.splitlines())
         assert given in row.values() and len(row["found"]) == 2
@@ -561,11 +433,6 @@ deep = [float(data.read_image("deep.png", config).mean()), data.find_problem("de
     assert "cut.jpg can't be read as an image" in messages[1] and "no.png can't" in messages[2]
 
 
-def relative(folder: Path) -> list[Path]:
-    return [path.relative_to(folder) for path in (folder / "photos").iterdir()]
-
-
-SMALL_IMAGES = {"image_size": 16, "width": 8}
 HUB_IMAGES = """
 from datasets import Dataset, Features, Image, Sequence, Value
 from PIL import Image as Pictures
@@ -586,7 +453,7 @@ Dataset.from_dict(columns, features=features).to_parquet("blank/train.parquet")
 def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     """From a folder. Equal images are one, and a tenth of the images replaces a missing part."""
     more = {"dataset": "hub_images", "image_dataset": "own", "pair_columns": "image,captions"}
-    settings = {f"embeddings.{key}": value for key, value in (more | SMALL_IMAGES).items()}
+    settings = {f"embeddings.{key}": value for key, value in more.items()} | SMALL_IMAGES
     folder = write_files(tmp_path, render({**TASK, **settings, "training.num_workers": 0}))
     for name in ("own", "none", "blank"):
         (tmp_path / name).mkdir()
@@ -623,8 +490,7 @@ def test_images_of_digits_find_their_names(processes: int, tmp_path: Path) -> No
     script = ["train.py", "--batch-size", str(64 // processes)]
     result = succeed(start(folder, script, processes, timeout=600))
     assert count_processes(result.stdout) == processes
-    rows = (folder / "runs/latest/metrics.jsonl").read_text().splitlines()
-    assert json.loads(rows[-1])["test_text_recall_at_1"] >= 0.95
+    assert last_metrics(folder)["test_text_recall_at_1"] >= 0.95
     assert "at least 0.95" in (folder / "README.md").read_text()
 
 
@@ -759,61 +625,18 @@ scales += [float(network.logit_scale), float(CLIPModel.from_pretrained("clip").l
 
 # --- pretrained models --------------------------------------------------------------------------
 
-MAKE = """
-from transformers import BertConfig, BertModel, BertTokenizer, DistilBertConfig, DistilBertModel
-from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
-import torch
-
-texts = [text for part in data.load_rows(config) for row in part for text in row]
-small = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2}
-small |= {"num_attention_heads": 2, "max_position_embeddings": 66}
-still = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-for name in ("bert", "roberta", "distilbert"):
-    kind = RobertaTokenizer if name == "roberta" else BertTokenizer
-    tokenizer = kind().train_new_from_iterator(texts, 300, show_progress=False)
-    tokenizer.save_pretrained(name)
-    size, pad = len(tokenizer), tokenizer.pad_token_id
-    if name == "bert":
-        model = BertModel(BertConfig(vocab_size=size, pad_token_id=pad, **small, **still))
-    elif name == "roberta":
-        given = {"vocab_size": size, "pad_token_id": pad, "type_vocab_size": 1, **small}
-        model = RobertaModel(RobertaConfig(**given)).to(torch.bfloat16)
-    else:
-        given = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
-        given |= {"vocab_size": size, "pad_token_id": pad, "max_position_embeddings": 66}
-        model = DistilBertModel(DistilBertConfig(**given))
-    model.save_pretrained(name)
-"""
-LIMIT = """
-import torch
-network, works = model.build_model(config).eval(), []
-for length in (limit, limit + 1):
-    tokens = torch.full((1, length), 5)
-    try:
-        works.append(bool(network(tokens, tokens > 0).isfinite().all()))
-    except (IndexError, RuntimeError):
-        works.append(False)
-"""
+WORDS = "[text for part in data.load_rows(config) for row in part for text in row]"
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["roberta", "bert", "distilbert"])
+@pytest.mark.parametrize("name", ENCODERS)
 def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     """In 32 bits, on two processes, and no weight is without a gradient."""
-    more = {"model": "pretrained", "pretrained_name": str(tmp_path / name), "max_length": 64}
-    folder = project(tmp_path, **more)
-    succeed(call(folder, MAKE))
-    assert ask(folder, "", "str(model.build_model(config).model.dtype)") == "torch.float32"
-    short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    succeed(start(folder, ["train.py", *short], processes=2))
+    folder = project(tmp_path, **pretrained(name))
+    make_encoders(folder, WORDS)
+    assert_is_tuned(folder)
     found = succeed(start(folder, ["predict.py", "The doctor bought the car."], 1))
     assert len(json.loads(found.stdout)["vector"]) == 32
-    calls = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
-    messages = said(folder, "train.py", *calls)
-    assert "takes at most 6" in messages[0] and "tokens: lower --max-length." in messages[0]
-    limit = int(messages[0].partition(" tokens")[0].split()[-1])
-    assert ask(folder, f"limit = {limit}" + LIMIT, "works") == [True, False]
-    assert "'nobody/nothing' can't be loaded" in messages[1]
 
 
 RIVAL = """
@@ -871,14 +694,14 @@ with_rival = pytest.mark.skipif(
 @pytest.mark.parametrize("texts", [2, 3])
 def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path, proven) -> None:
     """MultipleNegativesRankingLoss on the same batches, from the same weights, without dropout."""
-    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
-    more |= {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
+    more = {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
+    more = pretrained("bert", **more)
     settings = {f"embeddings.{key}": value for key, value in more.items()}
     answers = {**TASK, "features.schedule.enabled": False, "training.weight_decay": 0.0}
     folder = write_files(tmp_path, render({**answers, **settings}))
     rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
     write_rows(folder / "rows.tsv", rows)
-    succeed(call(folder, MAKE))
+    make_encoders(folder, WORDS)
     ours, theirs, worst = ask(folder, RIVAL, "[ours, theirs, worst]")
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0]
     assert ours == pytest.approx(theirs, abs=1e-5)
@@ -890,11 +713,10 @@ def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path
 @with_rival
 def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> None:
     """It gives the vectors of predict.py."""
-    more = {"model": "pretrained", "pretrained_name": str(tmp_path / "bert"), "max_length": 64}
-    settings = {f"embeddings.{key}": value for key, value in more.items()}
+    settings = {f"embeddings.{key}": value for key, value in pretrained("bert").items()}
     answers = {**TASK, "features.export.enabled": True}
     folder = write_files(tmp_path, render({**answers, **settings}))
-    assert call(folder, MAKE).returncode == 0
+    make_encoders(folder, WORDS)
     text = "The doctor bought the car. " * 20
     export = ["export.py", "--format", "transformers", "--output", "exported"]
     brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]

@@ -10,6 +10,7 @@ from scaffold.answers.data import look_at_data
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
+from support.bad_files import refuse_paths
 from support.files import write_files
 from support.rendering import render, write_project
 from support.training import (
@@ -74,71 +75,40 @@ def test_a_file_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
 
 # --- files --------------------------------------------------------------------------------------
 
-BAD_LABELS = {"b,,c": "row 3: its labels are 'b,,c', not names"}
-BAD_NUMBERS = {
-    "": "row 3: its number is '', not a number",
-    "3,5": "row 3: its number is '3,5', not a number",
-    "nan": "row 3: its number is 'nan', not a number",
+# of labels and of numbers: a right cell, what it is read as, a wrong one, and what is said of it
+CELLS = {
+    "many": ("labels", "b, c", [1.0, 1.0], "b,,c", "its labels are 'b,,c', not names"),
+    "number": ("number", "2.5", 2.5, "", "its number is '', not a number"),
 }
 
 
 @pytest.mark.train
+@pytest.mark.parametrize("labels", CELLS)
 @pytest.mark.parametrize("task", [IMAGES, pytest.param(TEXTS, marks=pytest.mark.sweep)])
-def test_rows_are_read_or_named(task: str, tmp_path: Path, proven) -> None:
+def test_cells_are_read_or_named(task: str, labels: str, tmp_path: Path) -> None:
     """Nothing is trained if one of them is wrong."""
-    key, column = ("table", "image") if task == IMAGES else ("path", "text")
+    column, right, value, wrong, reason = CELLS[labels]
+    key, first = ("table", "image") if task == IMAGES else ("path", "text")
     cells = [f"{number}.png" if task == IMAGES else f"text {number}" for number in range(12)]
     for cell in cells if task == IMAGES else ():
         Image.new("RGB", (9, 8)).save(tmp_path / cell)
-    wrong = 0
-    for labels, good, bad in (
-        ("many", "b, c", BAD_LABELS),
-        ("number", "2.5", BAD_NUMBERS),
-    ):
-        name = "labels" if labels == "many" else "number"
-        settings = {"dataset": "csv", "labels": labels, key: "rows.csv"}
-        more = {} if task == IMAGES else {"text_columns": "text"}
-        folder = write_project(tmp_path, task, **settings, **more)
-        write_rows(tmp_path / "rows.csv", (column, name), *[(cell, good) for cell in cells])
-        kind = "sum(parts, [])" if task == TEXTS else "[row for p in parts for row in p.rows]"
-        targets = ask(
-            folder,
-            "parts = data.build_datasets(config)",
-            f"[list(map(float, t if {labels == 'many'} else [t])) for _, t in {kind}]",
-        )
-        assert targets == [[1.0, 1.0] if labels == "many" else [2.5]] * 12
-        calls = []
-        for number, cell in enumerate(bad):
-            rows = [(text, good) for text in cells]
-            rows[2] = (cells[2], cell)
-            write_rows(tmp_path / f"bad{number}.csv", (column, name), *rows)
-            calls.append([f"--{key}", f"bad{number}.csv"])
-        write_rows(tmp_path / "column.csv", (column, "other"), *[(cell, good) for cell in cells])
-        calls.append([f"--{key}", "column.csv"])
-        expected = [*bad.values(), f"row 1: there is no column '{name}'"]
-        if task == IMAGES:
-            write_rows(tmp_path / "none.csv", (column, name), (cells[0], good), ("x.png", good))
-            calls.append([f"--{key}", "none.csv"])
-            expected.append("none.csv, row 2: there is no image x.png")
-            for file, cell in (("open", '"b'), ("more", "b,c")):  # an open quotation mark, no marks
-                lines = [f"{column},{name}", *(f"{text},{cell}" for text in cells)]
-                (tmp_path / f"{file}.csv").write_text("\n".join(lines) + "\n")
-                calls.append([f"--{key}", f"{file}.csv"])
-            expected += ["open.csv can't be read as CSV: ", "more.csv, row 1 has 3 cells"]
-        if labels == "number":
-            rows = [(cell, str(1.7e9 + row)) for row, cell in enumerate(cells)]
-            write_rows(tmp_path / "exact.csv", (column, "number"), *rows)
-            calls.append([f"--{key}", "exact.csv"])
-            expected.append("numbers that 32 bits can't tell apart, such as 17000000")
-        if task == TEXTS:  # of which lines are named, and the first names the columns
-            lines = {"row 3": "line 4", "row 1": "line 2", "no column": "no"}
-            for word, other in lines.items():
-                expected = [text.replace(word, other) for text in expected]
-        for message, part in zip(said(folder, "train.py", *calls), expected, strict=True):
-            assert part in message and (".csv" in message or "32 bits" in message)
-        wrong += len(expected)
-    assert not list(tmp_path.glob("runs/*/*.safetensors"))
-    proven("rows with wrong labels, numbers or images, named by file and row", wrong)
+    more = {} if task == IMAGES else {"text_columns": "text"}
+    folder = write_project(
+        tmp_path, task, dataset="csv", labels=labels, **{key: "rows.csv"}, **more
+    )
+    write_rows(tmp_path / "rows.csv", (first, column), *[(cell, right) for cell in cells])
+    rows = "sum(parts, [])" if task == TEXTS else "[row for part in parts for row in part.rows]"
+    code = "import torch\nparts = data.build_datasets(config)"
+    assert ask(folder, code, f"[torch.tensor(t).tolist() for _, t in {rows}]") == [value] * 12
+    bad = [(cell, wrong if place == 2 else right) for place, cell in enumerate(cells)]
+    write_rows(tmp_path / "bad.csv", (first, column), *bad)
+    line = "row 3" if task == IMAGES else "line 4"  # the first one names the columns
+    refuse_paths(folder, {"bad.csv": f"bad.csv, {line}: {reason}"}, f"--{key}")
+    if labels == "number":
+        times = [(cell, str(1.7e9 + place)) for place, cell in enumerate(cells)]
+        write_rows(tmp_path / "exact.csv", (first, column), *times)
+        [message] = said(folder, "train.py", [f"--{key}", "exact.csv"])
+        assert "numbers that 32 bits can't tell apart, such as 17000000" in message
 
 
 # --- metrics ------------------------------------------------------------------------------------
@@ -215,10 +185,7 @@ accelerator.end_training()
     ("task", "labels", "processes"),
     [
         pytest.param(
-            task,
-            labels,
-            processes,
-            marks=[pytest.mark.sweep] * ((task, processes) != (IMAGES, 2)),
+            task, labels, processes, marks=[pytest.mark.sweep] * ((task, processes) != (IMAGES, 2))
         )
         for task in MADE
         for labels in ("many", "number")

@@ -10,22 +10,25 @@ from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve, task_values
 from scaffold.errors import AnswerError
+from support.bad_files import refuse_paths
+from support.detectors import TASK, share_images
 from support.files import write_files
 from support.rendering import render
 from support.training import (
+    assert_evaluated,
     count_passed,
     count_processes,
     last_metrics,
     run_python,
     run_tests,
-    said,
     start,
     succeed,
+    tell,
+    train_in_parts,
 )
 
 pytestmark = pytest.mark.train
 
-TASK = "object_detection"
 MASKS: Mapping[str, Value] = {"project.task": TASK, f"{TASK}.find": "masks"}
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
 # images with up to three triangles in COCO's format, in all forms of masks, and in that of YOLO
@@ -119,8 +122,7 @@ def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> N
     found = []
     for kind in ("coco", "yolo"):
         project = make_project(tmp_path / kind, kind)
-        read = succeed(run_python(project, ["-c", READ]))
-        found.append(json.loads(read.stdout.splitlines()[-1]))
+        found.append(tell(project, READ))
     (rows, same), (others, _) = found
     assert same == 60 and len(rows) == 40
     assert rows == others
@@ -159,31 +161,15 @@ def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
         },
         ", segmentation: the counts are not": {**size, "counts": "no runs"},
     }
-    for number, shape in enumerate(faults.values()):
+    expected = {}
+    for number, (message, shape) in enumerate(faults.items()):
         row = {key: value for key, value in annotation.items() if key != "segmentation"}
         row |= {} if shape is None else {"segmentation": shape}
         wrong = {**content, "annotations": [row, *content["annotations"][1:]]}
         folder = share_images(project, "things/coco", number)
         (folder / "annotations.json").write_text(json.dumps(wrong))
-    messages = say_of_each(project, len(faults))
-    for number, (said_of_it, message) in enumerate(zip(messages, faults, strict=True)):
-        assert said_of_it.startswith(f"wrong/{number}/annotations.json, annotations[0]{message}")
-
-
-def share_images(project: Path, images: str, number: int) -> Path:
-    """A folder with the images of another one, for other annotations."""
-    folder = project / f"wrong/{number}"
-    folder.mkdir(parents=True)
-    (folder / "images").symlink_to(project / images)
-    return folder
-
-
-def say_of_each(project: Path, count: int) -> list[str]:
-    """With what message train.py ends for each of these folders. Nothing is trained."""
-    calls = [["--path", f"wrong/{number}", "--output-dir", "other"] for number in range(count)]
-    messages = said(project, "train.py", *calls)
-    assert not (project / "other").exists()
-    return messages
+        expected[f"wrong/{number}"] = f"wrong/{number}/annotations.json, annotations[0]{message}"
+    refuse_paths(project, expected)
 
 
 def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
@@ -198,14 +184,14 @@ def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
         "2 0.5 0.5 0.1 0.1 0.2 0.2": " has the class 2. data.yaml has 2 names.",
         "cup 0.5 0.5": ": 'cup 0.5 0.5' is no class, and x and y of points from 0 to 1.",
     }
-    for number, line in enumerate(faults):
+    expected = {}
+    for number, (line, message) in enumerate(faults.items()):
         folder = share_images(project, "things/yolo/images", number)
         (folder / "data.yaml").write_text("names: {0: cup, 1: red ball}")
         (folder / "labels").mkdir()
         (folder / "labels/002.txt").write_text(f"{right}\n{line}")
-    messages = say_of_each(project, len(faults))
-    for number, (said_of_it, message) in enumerate(zip(messages, faults.values(), strict=True)):
-        assert said_of_it.startswith(f"wrong/{number}/labels/002.txt, line 3{message}")
+        expected[f"wrong/{number}"] = f"wrong/{number}/labels/002.txt, line 3{message}"
+    refuse_paths(project, expected)
 
 
 def test_files_without_masks_are_refused() -> None:
@@ -235,7 +221,7 @@ with contextlib.redirect_stdout(io.StringIO()):
                 found.append({**image, "category_id": classes[one["label"]], "score": one["score"]})
         scores = COCOeval(true, true.loadRes(found), kind)
         scores.evaluate(), scores.accumulate(), scores.summarize()
-        names = [f"{name}map", f"{name}map_50", f"{name}map_75"]
+        names = [f"test_{name}map", f"test_{name}map_50", f"test_{name}map_75"]
         result |= dict(zip(names, scores.stats.tolist()))
 print(json.dumps(result))
 """
@@ -252,15 +238,9 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) ->
             (project / f"things/coco/{name}" / path.name).write_bytes(path.read_bytes())
     succeed(start(project, ["train.py", "--epochs", "8", "--batch-size", "4"], 1))
     asked = succeed(run_python(project, ["predict.py", "things/coco/test", "--threshold", "0"]))
-    result = succeed(run_python(project, ["-c", COCO], stdin=asked.stdout))
-    expected = json.loads(result.stdout)
-    assert len(expected) == 6
-    for processes in (1, 2, 3):
-        result = succeed(start(project, ["evaluate.py"], processes))
-        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-        for name, value in expected.items():
-            assert report[f"test_{name}"]["value"] == pytest.approx(value, abs=1e-6)
-            assert 0.05 < value < 1
+    expected = tell(project, COCO, stdin=asked.stdout)
+    assert len(expected) == 6 and all(0.05 < value < 1 for value in expected.values())
+    assert_evaluated(project, expected, abs=1e-6)
 
 
 @pytest.mark.sweep
@@ -288,16 +268,10 @@ def test_masks_are_changed_the_same_after_a_resume(processes: int, tmp_path: Pat
         "features.best_model.enabled": False,
     }
     project = make_project(tmp_path, "coco", {**changes, **off}, size=0)
-    weights = []
-    for name, calls in (
-        ("whole", [["0"]]),
-        ("resumed", [["5"], ["0", "--resume"]]),
-    ):
-        for steps in calls:
-            script = ["train.py", "--epochs", "2", "--batch-size", "4", "--output-dir", name]
-            succeed(start(project, [*script, "--max-steps", *steps], processes))
-        weights.append((project / name / "model.safetensors").read_bytes())
-    assert weights[0] == weights[1]
+    train = ["--epochs", "2", "--batch-size", "4", "--max-steps"]
+    whole = train_in_parts(project, "whole", [*train, "0"], processes=processes)
+    parts = [*train, "5"], [*train, "0", "--resume"]
+    assert train_in_parts(project, "resumed", *parts, processes=processes) == whole
 
 
 @pytest.mark.sweep

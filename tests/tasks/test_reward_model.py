@@ -9,15 +9,24 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_lines
 from support.chat_models import make_chat_project
-from support.training import count_passed, run_python, run_tests, start, succeed
+from support.training import (
+    assert_evaluated,
+    count_passed,
+    run_python,
+    run_tests,
+    start,
+    succeed,
+    tell,
+)
 
 pytestmark = pytest.mark.train
 
 make_project = partial(make_chat_project, "reward_model")
 
 BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
-SMALL: dict[str, Value] = {f"reward_model.{name}": n for name, n in (("width", 16), ("layers", 1))}
-SMALL |= {"reward_model.heads": 2}
+SMALL: dict[str, Value] = {
+    f"reward_model.{name}": n for name, n in {"width": 16, "layers": 1, "heads": 2}.items()
+}
 PRETRAINED: dict[str, Value] = {"reward_model.model": "pretrained", "reward_model.context": 128}
 PRETRAINED |= {"reward_model.model_name": "llama_chatml"}
 OF_A_FILE: dict[str, Value] = {"reward_model.dataset": "jsonl"}
@@ -32,17 +41,7 @@ def write_pairs(path: Path, count: int) -> list[str]:
     return lines
 
 
-BAD = {
-    "no rejected": (
-        '{"prompt": "a", "chosen": "b"}',
-        "line 13 has prompt, chosen: it needs prompt, chosen and rejected.",
-    ),
-    "no text": (
-        '{"prompt": "a", "chosen": "b", "rejected": 3}',
-        "line 13: prompt and rejected must be texts or lists of messages.",
-    ),
-    "no prompt": ('{"chosen": "b", "rejected": "c"}', "line 13 has no prompt."),
-}
+BAD = {"no prompt": ('{"chosen": "b", "rejected": "c"}', "line 13 has no prompt.")}
 
 
 def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
@@ -94,8 +93,7 @@ def test_transformers_loads_the_exported_folder(adapters: bool, tmp_path: Path) 
         succeed(start(project, command, 1))
     asked = run_python(project, ["predict.py", "pairs.jsonl"])
     rewards = [float(line.split(",")[-1]) for line in asked.stdout.strip().split("\n")[1:]]
-    loaded = succeed(run_python(project, ["-c", LOADED, "out", *lines], real=True))
-    found = json.loads(loaded.stdout.splitlines()[-1])
+    found = tell(project, LOADED, "out", *lines, real=True)
     assert len(found) == 80 and len(set(found)) > 40
     assert found == pytest.approx(rewards, rel=0, abs=1e-5)
 
@@ -136,14 +134,9 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
     succeed(start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1))
-    made = succeed(run_python(project, ["-c", BY_DEFINITION]))
-    expected = json.loads(made.stdout.splitlines()[-1])
+    expected = tell(project, BY_DEFINITION)
     assert expected["test_accuracy"] > 0.1
-    for processes in (1, 2, 3):
-        succeed(start(project, ["evaluate.py"], processes))
-        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-        found = {name: row["value"] for name, row in report.items()}
-        assert found == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert_evaluated(project, expected, rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.sweep
@@ -240,7 +233,6 @@ def test_ten_steps_are_those_of_trl(tmp_path: Path) -> None:
     given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
     given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
     project = make_project(tmp_path, given, "llama_chatml")
-    run = succeed(run_python(project, ["-c", TRL], real=True))
-    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    ours, theirs = tell(project, TRL, real=True)
     assert len(ours) == len(theirs) == 10 and min(ours) < 0.98 * ours[0]
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)

@@ -1,7 +1,6 @@
 """Sequence to sequence with pretrained models, datasets of the Hub and metrics of texts."""
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,11 +9,21 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, start, succeed
+from support.split import assert_split_trains_alike
+from support.training import (
+    ask,
+    assert_evaluated,
+    count_passed,
+    run_python,
+    run_tests,
+    start,
+    succeed,
+    tell,
+)
 
 pytestmark = pytest.mark.train
 
-BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "8"]
+BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "8"]
 PRETRAINED: dict[str, Value] = {
     "project.task": "seq2seq",
     "seq2seq.model": "pretrained",
@@ -71,14 +80,10 @@ def test_the_first_line_of_a_table_names_its_columns(tmp_path: Path) -> None:
     """In any order: a target is never learned as a source."""
     given: dict[str, Value] = {"project.task": "seq2seq", "seq2seq.dataset": "csv"}
     project = write_files(tmp_path, render(given))
-    for number, (head, row) in enumerate(
-        {"source,target\n": "a,b\n", "target,source\n": "b,a\n"}.items()
-    ):
-        (project / f"{number}.csv").write_text(head + 3 * row)
-    show = "import data; from train import Config\n"
-    show += "print([data.read_pairs(f'{number}.csv', Config()) for number in range(2)])"
-    shown = succeed(run_python(project, ["-c", show]))
-    assert shown.stdout == f"{[[('a', 'b')] * 3] * 2}\n"
+    (project / "0.csv").write_text("source,target\n" + 3 * "a,b\n")
+    (project / "1.csv").write_text("target,source\n" + 3 * "b,a\n")
+    read = ask(project, "", "[data.read_pairs(f'{number}.csv', config) for number in range(2)]")
+    assert read == [[["a", "b"]] * 3] * 2
 
 
 def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> None:
@@ -94,11 +99,10 @@ def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> N
     assert asked.returncode == 0 and "1 of 3 texts are cut" in asked.stderr, asked.stderr
     assert [json.loads(row)["source"] for row in asked.stdout.splitlines()] == texts
     succeed(run_python(project, ["export.py", "--format", "transformers", "--output", "out"]))
-    ask = "import torch; from transformers import AutoModelForSeq2SeqLM as M;"
-    ask += "model = M.from_pretrained('out'); types = {str(w.dtype) for w in model.parameters()};"
-    ask += "print(types, model.config.use_cache, model.generation_config.use_cache)"
-    found = run_python(project, ["-c", ask])
-    assert found.stdout.splitlines()[-1] == "{'torch.float32'} True True", found.stderr
+    code = "from transformers import AutoModelForSeq2SeqLM as M; model = M.from_pretrained('out')"
+    code += "\ntypes = [*{str(weight.dtype) for weight in model.parameters()}]"
+    settings = "[types, model.config.use_cache, model.generation_config.use_cache]"
+    assert ask(project, code, settings) == [["torch.float32"], True, True]
 
 
 @pytest.mark.sweep
@@ -116,14 +120,15 @@ import csv, json, sys
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import BLEU
 kind, texts = sys.argv[1], [json.loads(line)["text"] for line in open("written.jsonl")]
-targets = [row[1] for row in csv.reader(open("pairs.csv"))]
+targets = [row["target"] for row in csv.DictReader(open("pairs.csv"))]
 if kind == "bleu":
-    print(json.dumps({"bleu": BLEU().corpus_score(texts, [targets]).score}))
+    print(json.dumps({"test_bleu": BLEU().corpus_score(texts, [targets]).score}))
 else:
     names = ["rouge1", "rouge2", "rougeL"]
     scorer = RougeScorer(names, use_stemmer=True)
     rows = [scorer.score(*pair) for pair in zip(targets, texts, strict=True)]
-    print(json.dumps({n: sum(row[n].fmeasure for row in rows) / len(rows) for n in names}))
+    mean = lambda name: sum(row[name].fmeasure for row in rows) / len(rows)
+    print(json.dumps({f"test_{name}": mean(name) for name in names}))
 """
 
 
@@ -137,20 +142,15 @@ def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_pa
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     pairs = [[f"{n % 7} {n % 9}", " ".join(words[n % 7 : n % 7 + n % 9])] for n in range(109)]
     text = "".join(f"{source},{target or 'none'}\n" for source, target in pairs)
-    (project / "pairs.csv").write_text(text)
+    (project / "pairs.csv").write_text(f"source,target\n{text}")
     flags = ["--epochs", "30", "--batch-size", "16", "--learning-rate", "0.01"]
     succeed(start(project, ["train.py", *flags, "--test-path", "pairs.csv"], 1))
     sources = [source for source, _ in pairs]
     asked = succeed(run_python(project, ["predict.py", *sources, "--json", "--length", "64"]))
     (project / "written.jsonl").write_text(asked.stdout)
-    result = succeed(run_python(project, ["-c", EXACT, metric]))
-    expected = json.loads(result.stdout.splitlines()[-1])
-    for processes in (1, 2, 3):
-        result = succeed(start(project, ["evaluate.py"], processes))
-        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-        for name, value in expected.items():
-            assert report[f"test_{name}"]["value"] == pytest.approx(value, rel=1e-5)
-            assert 0 < value < 100
+    expected = tell(project, EXACT, metric)
+    assert all(0 < value < 100 for value in expected.values())
+    assert_evaluated(project, expected, rel=1e-5)
 
 
 @pytest.mark.sweep
@@ -232,8 +232,7 @@ def test_losses_are_those_of_transformers(tmp_path: Path) -> None:
     project = make_project(tmp_path, given, "t5")
     config = json.loads((project / "t5/config.json").read_text())
     (project / "t5/config.json").write_text(json.dumps({**config, "dropout_rate": 0.0}))
-    run = succeed(run_python(project, ["-c", TRAINER], real=True))
-    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    ours, theirs = tell(project, TRAINER, real=True)
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
 
@@ -241,19 +240,8 @@ def test_losses_are_those_of_transformers(tmp_path: Path) -> None:
 @pytest.mark.sweep
 def test_a_split_model_writes_texts_of_any_length(tmp_path: Path) -> None:
     """With FSDP 2, on two processes, whose texts end at different lengths."""
-    from support.split import DRIVER, RING
-
     given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
-    given |= {"seq2seq.text_metric": "bleu"}
-    project = make_project(tmp_path, given, "t5")
-    for driver in (DRIVER, RING):
-        shutil.copy(driver, project)
-    found = []
+    project = make_project(tmp_path, {**given, "seq2seq.text_metric": "bleu"}, "t5")
     flags = ["--epochs", "1", "--limit-batches", "60", "--batch-size", "4"]
-    for script in ("train.py", DRIVER.name):
-        run = [script, *flags, "--learning-rate", "0.01", "--output-dir", script.partition(".")[0]]
-        succeed(start(project, run, 2))
-        rows = (project / run[-1] / "metrics.jsonl").read_text().splitlines()
-        found.append(json.loads(rows[-1]))
-    assert found[0]["test_bleu"] > 0
-    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
+    found = assert_split_trains_alike(project, *flags, "--learning-rate", "0.01")
+    assert found["test_bleu"] > 0

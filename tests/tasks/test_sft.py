@@ -12,7 +12,16 @@ from support.bad_files import refuse_lines
 from support.chat_models import make_chat_project
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, run_python, run_tests, start, succeed
+from support.training import (
+    assert_evaluated,
+    count_passed,
+    evaluate,
+    run_python,
+    run_tests,
+    start,
+    succeed,
+    tell,
+)
 
 pytestmark = pytest.mark.train
 
@@ -94,10 +103,6 @@ def write_chats(path: Path, count: int) -> list[str]:
 
 
 BAD = {
-    "no JSON": ("{'prompt'", "line 13 is not JSON: "),
-    "half an emoji": ('{"prompt": "\\ud83d", "completion": "a"}', "line 13 is not JSON: "),
-    "no object": ("[1]", "line 13 is not a JSON object."),
-    "other columns": ('{"text": "a"}', "line 13 has text: it needs messages, or prompt and"),
     "no answer": (
         '{"messages": [{"role": "user", "content": "a"}]}',
         "line 13 has no assistant message.",
@@ -106,7 +111,6 @@ BAD = {
         '{"messages": [{"role": "bot", "content": "a"}]}',
         "line 13: the role bot is not one of system, user, assistant.",
     ),
-    "no text": ('{"prompt": "a", "completion": null}', "line 13: message 2 needs a role and a"),
 }
 
 
@@ -131,8 +135,7 @@ def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
     """The answers and what ends them, in both turns; what the template writes is written once."""
     models = [f"llama_{name}" for name in TURNS]
     project = make_project(tmp_path, PRETRAINED, *models)
-    shown = succeed(run_python(project, ["-c", SHOW, *models]))
-    found = json.loads(shown.stdout.splitlines()[-1])
+    found = tell(project, SHOW, *models)
     for name, text in TURNS.items():
         facts = found[f"llama_{name}"]
         assert facts["text"] == text
@@ -146,8 +149,7 @@ def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
     """In a template that trims answers, in one that doesn't, and in one that refuses some."""
     models = [f"llama_{name}" for name in ("chatml", "raw", "strict")]
     project = make_project(tmp_path, PRETRAINED, *models)
-    shown = succeed(run_python(project, ["-c", SHOW_ODD, json.dumps(ODD), *models]))
-    found = json.loads(shown.stdout.splitlines()[-1])
+    found = tell(project, SHOW_ODD, json.dumps(ODD), *models)
     for kind, chat in ODD.items():
         for model in models:
             texts = []
@@ -210,18 +212,13 @@ def test_metrics_are_those_of_generated_answers_on_any_processes(
     (project / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = ["--epochs", "12", "--batch-size", "16", "--learning-rate", "0.003"]
     succeed(start(project, ["train.py", *flags, "--test-path", "chats.jsonl"], 1))
-    found = []
-    for processes in (1, 2, 3):
-        succeed(start(project, ["evaluate.py"], processes))
-        report = json.loads((project / "runs/latest/evaluation/test/metrics.json").read_text())
-        found.append({name: row["value"] for name, row in report.items()})
-    for other in found[1:]:
-        assert other == pytest.approx(found[0], rel=1e-6)
+    found = evaluate(project)
+    assert_evaluated(project, found, rel=1e-6)
     asked = succeed(run_python(project, ["predict.py", "chats.jsonl", "--json"]))
     answers = [json.loads(row)["text"] for row in asked.stdout.splitlines()]
     right = sum(row["completion"] == text for row, text in zip(rows, answers, strict=True))
-    assert 0.05 < found[0]["test_exact_match"] < 1 or model == "gpt"
-    assert right / len(rows) == pytest.approx(found[0]["test_exact_match"])
+    assert 0.05 < found["test_exact_match"] < 1 or model == "gpt"
+    assert right / len(rows) == pytest.approx(found["test_exact_match"])
 
 
 @pytest.mark.sweep
@@ -234,23 +231,20 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     lines = write_chats(project / "chats/train.jsonl", 40)[:-2]  # of one form, as a table has them
     (project / "chats/train.jsonl").write_text("\n".join(lines) + "\n")
     succeed(start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1))
-    (project / "chats/train.jsonl").write_text("\n".join([*lines, '{"prompt": "a"}']) + "\n")
-    wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
-    assert wrong.returncode
-    assert "chats, row " in wrong.stderr
-    assert "has prompt: it needs messages, or prompt and completion" in wrong.stderr
-    (project / "chats/train.jsonl").write_text("\n".join([*lines, "{'prompt'"]) + "\n")
-    broken = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
-    assert broken.returncode and "Traceback" not in broken.stderr
-    assert "The dataset 'chats' can't be loaded: JSON parse error" in broken.stderr
-    (project / "chats/train.jsonl").write_text("")
-    empty = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
-    assert empty.returncode and "Traceback" not in empty.stderr
-    assert "The dataset 'chats' can't be loaded: it has an empty file." in empty.stderr
-    (project / "chats/train.jsonl").write_text(lines[0] + "\n")
-    small = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
-    assert small.returncode and "Traceback" not in small.stderr
-    assert "chats has 1 conversations: a split needs at least 10." in small.stderr
+    for rows, *words in (
+        (
+            [*lines, '{"prompt": "a"}'],
+            "chats, row ",
+            "has prompt: it needs messages, or prompt and",
+        ),
+        ([*lines, "{'prompt'"], "The dataset 'chats' can't be loaded: JSON parse error"),
+        ([], "The dataset 'chats' can't be loaded: it has an empty file."),
+        (lines[:1], "chats has 1 conversations: a split needs at least 10."),
+    ):
+        (project / "chats/train.jsonl").write_text("".join(f"{row}\n" for row in rows))
+        wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
+        assert wrong.returncode and "Traceback" not in wrong.stderr
+        assert all(word in wrong.stderr for word in words)
 
 
 @pytest.mark.sweep
@@ -334,8 +328,7 @@ def test_losses_are_those_of_trl(tmp_path: Path) -> None:
     given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
     given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
     project = make_project(tmp_path, given, "llama_marked")
-    run = succeed(run_python(project, ["-c", TRL], real=True))
-    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    ours, theirs = tell(project, TRL, real=True)
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
 

@@ -2,13 +2,14 @@
 
 import csv
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
-from support.rendering import render
+from support.rendering import render, write_project
 from support.training import ask, call, count_processes, last_metrics, run_python, start, succeed
 
 pytestmark = pytest.mark.train
@@ -19,11 +20,28 @@ def project(folder: Path, **given: object) -> Path:
     return write_files(folder, render(answers))
 
 
+def refusals(folder: Path, *expressions: str) -> list[str]:
+    """With what message each of these ends, all of them in one process."""
+    code = "said = []\n"
+    for expression in expressions:
+        code += f"try:\n    {expression}\n    said.append('')\n"
+        code += "except SystemExit as stop:\n    said.append(str(stop))\n"
+    messages: list[str] = ask(folder, code, "said")
+    return messages
+
+
 def message(folder: Path, expression: str) -> str:
     """What a person reads for bad input: one message, no traceback."""
-    result = call(folder, expression)
-    assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
-    return result.stderr
+    [said] = refusals(folder, expression)
+    return said
+
+
+def refuse(folder: Path, load: str, expected: Mapping[str, str]) -> None:
+    """A part of what is said of each of these files."""
+    configs = [f"train.Config(path={name!r})" for name in expected]
+    messages = refusals(folder, *map(load.format, configs))
+    for said, part in zip(messages, expected.values(), strict=True):
+        assert part and part in said, said
 
 
 # --- texts --------------------------------------------------------------------------------------
@@ -49,54 +67,18 @@ def test_texts_of_a_csv_file_are_learned(processes: int, tmp_path: Path) -> None
     assert last_metrics(folder)["test_accuracy"] > 0.95
 
 
-def test_bad_csv_files_of_texts_end_with_a_message(tmp_path: Path) -> None:
-    folder = project(tmp_path, **TEXTS)
-    assert "texts.csv can't be read" in message(folder, "data.build_loaders(config)")
-    write_texts(tmp_path / "texts.csv", 5)
-    assert "5 texts can't be split" in message(folder, "data.build_loaders(config)")
-    (tmp_path / "texts.csv").write_text("first,kind\nabc,1\n")
-    text = message(folder, "data.build_loaders(config)")
-    assert "texts.csv, line 2: there is no 'second' in first, kind" in text
-    assert "Set --text-columns" in text
-    (tmp_path / "texts.csv").write_bytes(b"first,second,kind\n\xff,b,c\n")
-    assert "texts.csv can't be read" in message(folder, "data.build_loaders(config)")
-    # a comma in a text that is not quoted: its end would be the name of a class
-    (tmp_path / "texts.csv").write_bytes(b"first,second,kind\r\na,b,c\r\n\r\nwell, a,b,c\r\n")
-    text = message(folder, "data.build_loaders(config)")
-    assert "texts.csv, line 4 has more or fewer columns than the header" in text
-    lines = [f"text {number},other,same\n" for number in range(20)]
-    (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines))
-    text = message(folder, "data.build_loaders(config)")
-    assert "texts.csv: all texts have the class same: a classifier needs two" in text
-    (tmp_path / "texts.csv").write_text("first,second,kind\n" + "".join(lines) + "a,b,\n")
-    assert "line 22: its kind is '', not a class." in message(folder, "data.build_loaders(config)")
-
-
-SAY_WRONG = """
-for number in range({}):
-    try:
-        data.load_texts(train.Config(path=f"{{number}}.jsonl"))
-    except SystemExit as stop:
-        print(stop)
-"""
-
-
-def test_odd_rows_of_texts_are_named(tmp_path: Path) -> None:
-    """A list or nothing is no text and no class; and no class is in another part alone."""
+def test_a_cell_that_is_no_text_is_named(tmp_path: Path) -> None:
+    """A list, an object or nothing is no text and no class."""
     folder = project(tmp_path, **TEXTS)
     row: dict[str, object] = {"first": "a", "second": "b", "kind": "x"}
     rows = [{**row, "kind": "xy"[number % 2]} for number in range(20)]
-    write_lines(tmp_path / "val.jsonl", [row, {**row, "kind": "new"}])
-    wrong = [(column, cell) for column in row for cell in (None, ["a"], {"a": 1})]
-    for number, (column, cell) in enumerate(wrong):
-        write_lines(tmp_path / f"{number}.jsonl", [*rows, {**row, column: cell}])
-    messages = call(folder, SAY_WRONG.format(len(wrong))).stdout.splitlines()
-    for number, (said, (column, cell)) in enumerate(zip(messages, wrong, strict=True)):
-        assert said.startswith(f"{number}.jsonl, line 21: its {column} is {cell!r}, not ")
-    write_lines(tmp_path / "texts.jsonl", rows)
-    load = "data.build_loaders(train.Config(path='texts.jsonl', val_path='val.jsonl'))"
-    said = "val.jsonl, line 2: the training data have no class 'new': write names as they do"
-    assert said in message(folder, load)
+    expected = {}
+    for column in row:
+        for number, cell in enumerate((None, ["a"], {"a": 1})):
+            name = f"{column}{number}.jsonl"
+            write_lines(tmp_path / name, [*rows, {**row, column: cell}])
+            expected[name] = f"{name}, line 21: its {column} is {cell!r}, not "
+    refuse(folder, "data.build_loaders({})", expected)
 
 
 def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
@@ -109,16 +91,14 @@ def test_texts_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
     with (tmp_path / "texts.csv").open(encoding="utf-8", newline="") as file:
         rows: list[dict[str, object]] = list(csv.DictReader(file))
     write_lines(tmp_path / "texts.jsonl", rows)
-    load = "data.load_texts(train.Config(path={!r}, val_path={!r}, test_path={!r}))"
-    parts = ask(folder, "", load.format("texts.csv", "", ""))
-    assert ask(folder, "", load.format("texts.jsonl", "", "")) == parts
     write_lines(tmp_path / "val.jsonl", rows[:7])
-    sizes = f"list(map(len, {load}))"
-    assert ask(folder, "", sizes.format("texts.csv", "val.jsonl", "")) == [90, 7, 10]
-    assert ask(folder, "", sizes.format("texts.csv", "val.jsonl", "val.jsonl")) == [100, 7, 7]
-    (tmp_path / "val.jsonl").write_text("[1, 2]\n")
-    text = message(folder, load.format("texts.csv", "val.jsonl", ""))
-    assert "val.jsonl, line 1 is not a JSON object" in text
+    load = "data.load_texts(train.Config(path={!r}, val_path={!r}, test_path={!r}))"
+    parts = [load.format(f"texts.{end}", "", "") for end in ("csv", "jsonl")]
+    held = [load.format("texts.csv", "val.jsonl", test) for test in ("", "val.jsonl")]
+    sizes = [f"list(map(len, {each}))" for each in held]
+    same, other, one, both = ask(folder, "", f"[{', '.join([*parts, *sizes])}]")
+    assert same == other
+    assert (one, both) == ([90, 7, 10], [100, 7, 7])
 
 
 def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
@@ -142,28 +122,16 @@ def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
     with (tmp_path / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([rows[0], *(row.values() for row in rows)])
     write_lines(tmp_path / "pairs.jsonl", rows)
-    read = "[data.read_pairs(name, config) for name in ('pairs.csv', 'pairs.jsonl')]"
-    pairs, same = ask(folder, "", read)
-    assert pairs == same == [[*row.values()] for row in rows]
-    sizes = "list(map(len, data.build_datasets(train.Config({}))))"
-    assert ask(folder, "", sizes.format("")) == [32, 4, 4]
-    assert ask(folder, "", sizes.format("test_path='pairs.jsonl'")) == [36, 4, 40]
-    write_lines(tmp_path / "pairs.jsonl", [{"source": "a"}])
-    wrong = sizes.format("val_path='pairs.jsonl'")
-    assert "pairs.jsonl, line 1: there is no 'target' in source" in message(folder, wrong)
-    write_lines(tmp_path / "pairs.jsonl", [*rows[:2], {"source": "a", "target": ["b"]}])
-    assert "pairs.jsonl, line 3: its target is not text, but ['b']" in message(folder, wrong)
-    (tmp_path / "pairs.jsonl").write_text("\n{'source'", encoding="utf-8")
-    assert "pairs.jsonl, line 2 is not JSON: " in message(folder, wrong)
-    (tmp_path / "pairs.jsonl").write_text("\n", encoding="utf-8")
-    assert "pairs.jsonl has no rows" in message(folder, wrong)
     table = "\ufeffsource,target\r\n" + "a,b\r\n\r\n" * 10
-    (tmp_path / "pairs.csv").write_bytes(table.encode())
-    assert ask(folder, "", "data.read_pairs('pairs.csv', config)") == [["a", "b"]] * 10
-    assert ask(folder, "", sizes.format("")) == [8, 1, 1]
-    (tmp_path / "pairs.csv").write_bytes(table.encode() + b"c, d,e\r\n")
-    wrong = message(folder, "data.read_pairs('pairs.csv', config)")
-    assert "pairs.csv, line 22 has more or fewer columns than the header" in wrong
+    (tmp_path / "short.csv").write_bytes(table.encode())
+    names = ("pairs.csv", "pairs.jsonl", "short.csv")
+    read = f"[data.read_pairs(name, config) for name in {names}]"
+    sizes = "list(map(len, data.build_datasets(train.Config({}))))"
+    given = ("", "test_path='pairs.jsonl'", "path='short.csv'")
+    found, *counts = ask(folder, "", f"[{', '.join([read, *map(sizes.format, given)])}]")
+    assert found[0] == found[1] == [[*row.values()] for row in rows]
+    assert found[2] == [["a", "b"]] * 10
+    assert counts == [[32, 4, 4], [36, 4, 40], [8, 1, 1]]
 
 
 READ_DOCUMENTS = (
@@ -191,9 +159,8 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     assert written.stat().st_mtime_ns == before, "it is written once"
     (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 20)
     (tmp_path / "short.txt").write_text("a")
-    for name, end in (("empty.jsonl", " has no texts."), ("short.txt", " is too short to be cut.")):
-        wrong = f"data.build_datasets(train.Config(path={name!r}))"
-        assert message(folder, wrong).endswith(f"{name}{end}\n")
+    expected = {"empty.jsonl": "empty.jsonl has no texts.", "short.txt": "too short to be cut."}
+    refuse(folder, "data.build_datasets({})", expected)
     (tmp_path / "val").mkdir()
     for number in range(2):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
@@ -235,18 +202,17 @@ def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
         text_classification__dataset_name=str(tmp_path / "own"),
         text_classification__dataset_subset="",
     )
-    parts = "[part for part in data.build_datasets(config)]"
-    assert ask(folder, "", f"list(map(len, {parts}))") == [180, 40, 20]
-    assert ask(folder, "", "data.class_names(config)") == ["equal", "other"]
-    assert ask(folder, "", f"{parts}[1][:2]") == [
-        [["first 0", "validation 0"], 1],
-        [["first 1", "validation 1"], 0],
-    ]
+    code = "parts = data.build_datasets(config)"
+    facts = "[list(map(len, parts)), data.class_names(config), parts[1][:2]]"
+    sizes, names, first = ask(folder, code, facts)
+    assert sizes == [180, 40, 20] and names == ["equal", "other"]
+    assert first == [[["first 0", "validation 0"], 1], [["first 1", "validation 1"], 0]]
     succeed(call(folder, "train.main(train.Config(epochs=1, batch_size=8, limit_batches=3))"))
-    wrong = "data.build_loaders(train.Config(text_columns='text'))"
-    assert "has no column 'text', only sentence1, sentence2, label" in message(folder, wrong)
-    wrong = "data.build_loaders(train.Config(dataset_name='nobody/nothing'))"
-    assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
+    wrong = ("text_columns='text'", "dataset_name='nobody/nothing'")
+    load = "data.build_loaders(train.Config({}))"
+    column, name = refusals(folder, *map(load.format, wrong))
+    assert "has no column 'text', only sentence1, sentence2, label" in column
+    assert "'nobody/nothing' can't be loaded" in name
     columns["sentence2"][3] = None
     Dataset.from_dict(columns, features=features).to_parquet(tmp_path / "own/test.parquet")
     text = message(folder, "data.build_loaders(config)")
@@ -298,16 +264,14 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     )
     settings = json.loads((folder / "runs/latest/config.json").read_text())["settings"]
     assert settings["batch_size"] == 16, "the model's config.json is not the run's"
-    load = "AutoModelForSequenceClassification.from_pretrained('runs/latest/transformers')"
-    code = "from transformers import AutoModelForSequenceClassification\n"
-    code += f"print({load}.config.label2id)"
-    loaded = call(folder, code)
-    assert loaded.stdout.strip() == "{'cold': 0, 'warm': 1}", loaded.stderr
-    wrong = "model.build_model(train.Config(pretrained_name='nobody/nothing'))"
-    assert "'nobody/nothing' can't be loaded" in message(folder, wrong)
-    wrong = "data.build_loaders(train.Config(pretrained_name='nobody/nothing'))"
-    said = message(folder, wrong)
-    assert "The model 'nobody/nothing' can't be loaded: it is no folder here" in said
+    code = "from transformers import AutoModelForSequenceClassification as Model"
+    labels = "Model.from_pretrained('runs/latest/transformers').config.label2id"
+    assert ask(folder, code, labels) == {"cold": 0, "warm": 1}
+    load = "{}(train.Config(pretrained_name='nobody/nothing'))"
+    calls = map(load.format, ("data.build_loaders", "model.build_model"))
+    loaders, built = refusals(folder, *calls)
+    assert "The model 'nobody/nothing' can't be loaded: it is no folder here" in loaders
+    assert "'nobody/nothing' can't be loaded" in built
     for length, cut in (("8", True), ("500", False)):
         short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
         result = succeed(start(folder, ["train.py", *short, "--output-dir", length], 1))
@@ -349,8 +313,7 @@ def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
     more["text_classification__pretrained_name"] = str(tmp_path / "tiny")
     folder = project(tmp_path, **TEXTS, **more)
     succeed(call(folder, MAKE_DECODER))
-    found = succeed(call(folder, f"{ALONE}\nprint(json.dumps([worst, long, list(both.shape)]))"))
-    worst, long, shape = json.loads(found.stdout.splitlines()[-1])
+    worst, long, shape = ask(folder, ALONE, "[worst, long, list(both.shape)]")
     assert worst < 1e-5 and long == [1, 64] and shape == [2, 2]
     wrong = "model.build_model(train.Config(max_length=1025))"
     assert "takes at most 1024 tokens: lower --max-length." in message(folder, wrong)
@@ -363,11 +326,8 @@ def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
 
 
 def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
-    task = f"tabular_{kind}"
     given = {"dataset": file, "path": f"table.{file}", "target": target}
-    return project(
-        folder, project__task=task, **{f"{task}__{key}": value for key, value in given.items()}
-    )
+    return write_project(folder, f"tabular_{kind}", **given)
 
 
 @pytest.mark.parametrize(
@@ -396,33 +356,18 @@ def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) 
 
 @pytest.mark.parametrize("file", ["csv", pytest.param("parquet", marks=pytest.mark.sweep)])
 def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
-    path, table = tmp_path / f"table.{file}", make_table()
+    table = make_table()
     folder = table_project(tmp_path, "regression", file, "number")
-    load = "data.build_datasets(config)"
-    assert f"table.{file} can't be read" in message(folder, load)
-    path.write_bytes(b"")
-    empty = "has no rows" if file == "csv" else "can't be read"
-    assert f"table.{file} {empty}" in message(folder, load)
-    write_table(table.drop(columns="number"), path)
-    assert "no column 'number'. Set --target to one of size, constant" in message(folder, load)
-    write_table(table.assign(number=table["number"].where(table["size"] > 2000)), path)
-    assert "row(s) in all: drop these rows" in message(folder, load)
-    write_table(table.assign(note=None, comment=None), path)
-    said = f"table.{file}: no training row has a value of note, comment: add note,comment to --drop"
-    assert said in message(folder, load)
-    write_table(table.assign(name=[f"name {row}" for row in range(400)]), path)
-    assert "one of more than 50 different texts" in message(folder, load)
-    write_table(table.assign(day="2026-99-03"), path)
-    assert "day is '2026-99-03', and not a date such as" in message(folder, load)
-    wrong = "data.build_datasets(train.Config(drop_columns='idd'))"
-    assert "no column 'idd': take it out of --drop-columns" in message(folder, wrong)
-    write_table(table[:5], path)
-    assert "has 5 rows: use 10 or more" in message(folder, load)
-    write_table(table.assign(number="many"), path)
-    assert f"table.{file}: number has no numbers" in message(folder, load)
-    folder = table_project(tmp_path, "classification", file, "kind")
-    write_table(table.assign(kind="same"), path)
-    assert f"table.{file}: all rows have the kind 'same': use two" in message(folder, load)
+    (tmp_path / f"empty.{file}").write_bytes(b"")
+    write_table(table.assign(note=None, comment=None), tmp_path / f"none.{file}")
+    write_table(table.assign(number="many"), tmp_path / f"many.{file}")
+    none = "no training row has a value of note, comment: add note,comment to --drop"
+    expected = {
+        f"empty.{file}": f"empty.{file} {'has no rows' if file == 'csv' else 'can'}",
+        f"none.{file}": f"none.{file}: {none}",
+        f"many.{file}": f"many.{file}: number has no numbers",
+    }
+    refuse(folder, "data.build_datasets({})", expected)
 
 
 def make_hard_table(rows: int = 400):
@@ -437,11 +382,8 @@ def make_hard_table(rows: int = 400):
 
 
 def hard_project(folder: Path, **answers: object) -> Path:
-    task = "tabular_classification"
     given = {"dataset": "csv", "drop_columns": "id", **answers}
-    return project(
-        folder, project__task=task, **{f"{task}__{key}": value for key, value in given.items()}
-    )
+    return write_project(folder, "tabular_classification", **given)
 
 
 def test_columns_follow_from_the_training_rows_alone(tmp_path: Path) -> None:
@@ -512,14 +454,11 @@ def test_each_part_of_a_table_can_have_its_own_file(tmp_path: Path) -> None:
     table[300:340].assign(colour="violet").to_csv(folder / "val.csv", index=False)
     table[340:].to_csv(folder / "test.csv", index=False)
     lengths = "list(map(len, data.build_datasets({})))"
-    assert ask(folder, "", lengths.format("config")) == [300, 40, 60]
-    alone = lengths.format("train.Config(val_path='')")
-    assert ask(folder, "", alone) == [240, 60, 60]
-    assert ask(folder, "", "data.fit_columns(config).categories['colour']") == [
-        "blue",
-        "green",
-        "red",
-    ]
+    both = [lengths.format(config) for config in ("config", "train.Config(val_path='')")]
+    colours = "data.fit_columns(config).categories['colour']"
+    each, alone, found = ask(folder, "", f"[{', '.join([*both, colours])}]")
+    assert each == [300, 40, 60] and alone == [240, 60, 60]
+    assert found == ["blue", "green", "red"]
     table[300:340].assign(size="much").to_csv(folder / "val.csv", index=False)
     text = message(folder, "data.build_datasets(config)")
     assert "val.csv, row 1: size is 'much', and not a finite number" in text
@@ -535,29 +474,29 @@ def test_folds_of_a_table_have_columns_of_their_own(tmp_path: Path) -> None:
     make_table().drop(columns="kind").rename(columns={"number": "target"}).to_csv(
         tmp_path / "table.csv", index=False
     )
-    fold = "train.Config(cross_validation_fold={})"
     seen = []
     for number in range(2):
-        config = fold.format(number)
-        median = f"float(data.split_table({config})[0]['size'].astype(float).median())"
-        assert ask(folder, "", f"data.fit_columns({config}).medians['size']") == ask(
-            folder, "", median
-        )
-        seen.append(ask(folder, "", f"data.split_table({config})[1].index.tolist()"))
-    assert not set(seen[0]) & set(seen[1])
+        code = f"config = train.Config(cross_validation_fold={number})\n"
+        code += "fitted, other, *_ = data.split_table(config)\n"
+        code += "median = float(fitted['size'].astype(float).median())"
+        facts = "[data.fit_columns(config).medians['size'], median, other.index.tolist()]"
+        found, median, rows = ask(folder, code, facts)
+        assert found == median
+        seen.append(set(map(tuple, rows)))  # the file and the row
+    assert all(seen) and not seen[0] & seen[1]
 
 
 def test_a_saved_table_model_takes_rows_in_their_own_units(tmp_path: Path) -> None:
     """The weights alone are enough to predict in the unit of the targets."""
     folder = project(tmp_path, project__task="tabular_regression")
     assert start(folder, ["train.py", "--epochs", "8"], 1).returncode == 0
-    predict = (
+    code = (
         "from safetensors.torch import load_model\n"
+        "import torch\n"
         "regressor = model.Regressor(*(torch.rand(3, 10), torch.rand(3)))\n"
         "load_model(regressor, 'runs/latest/model.safetensors')\n"
         "rows, targets = data.build_datasets(config)[2][:]\n"
-        "errors = regressor.eval()(rows) - targets\n"
-        "print(errors.square().mean().sqrt().item())"
+        "errors = regressor.eval()(rows) - targets"
     )
-    result = succeed(call(folder, f"import torch\n{predict}"))
-    assert float(result.stdout) == pytest.approx(last_metrics(folder)["test_rmse"], rel=1e-4)
+    error = ask(folder, code, "errors.square().mean().sqrt().item()")
+    assert error == pytest.approx(last_metrics(folder)["test_rmse"], rel=1e-4)

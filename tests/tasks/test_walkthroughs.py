@@ -80,10 +80,7 @@ def test_unknown_recipe(catalog: Catalog, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("title = 'no help'", "the field 'help' is missing"),
-        ("title =", "is not valid TOML"),
-    ],
+    [("title = 'no help'", "the field 'help' is missing"), ("title =", "is not valid TOML")],
 )
 def test_faulty_recipe(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "recipes").mkdir()

@@ -2,22 +2,24 @@
 
 import csv
 import json
-import shutil
 import wave
 from pathlib import Path
 
 import pytest
 
 from scaffold.answers.catalog import Value
+from support.bad_files import refuse_flags
 from support.recordings import FLAC, HUB
+from support.split import assert_split_trains_alike
 from support.training import (
     count_passed,
     count_processes,
+    evaluate,
     run_python,
     run_tests,
-    said,
     start,
     succeed,
+    tell,
 )
 from support.whisper import TASK, make_project
 
@@ -92,10 +94,7 @@ def test_a_users_sounds_train_and_what_is_wrong_is_named(tmp_path: Path) -> None
         ("--pretrained-name", "other"): "'other' is a wav2vec2 model. Choose a Whisper model.",
         ("--pretrained-name", "nothing"): "The model 'nothing' can't be loaded: ",
     }
-    found = said(project, "train.py", *([*way, "--output-dir", "runs/no"] for way in wrong))
-    for message, beginning in zip(found, wrong.values(), strict=True):
-        assert message.startswith(beginning)
-    assert not (project / "runs/no").exists()
+    refuse_flags(project, wrong)
 
 
 @pytest.mark.sweep
@@ -169,17 +168,14 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     project = make_project(tmp_path, {"features.evaluate.enabled": True}, "wild")
     script = ["train.py", "--epochs", "2", "--learning-rate", "0.003", "--batch-size", "17"]
     succeed(start(project, script, 1))
-    result = succeed(run_python(project, ["-c", EXACT]))
-    count, different, *rates = json.loads(result.stdout.splitlines()[-1])
+    count, different, *rates = tell(project, EXACT)
     assert count == 150 and different > 5 and all(rate > 0 for rate in rates)
     losses = []
     for processes in (1, 2, 3):
-        result = succeed(start(project, ["evaluate.py"], processes))
+        found = evaluate(project, processes=processes)
+        assert [found["test_wer"], found["test_cer"]] == pytest.approx(rates, rel=1e-9)
+        losses.append(found["test_loss"])
         folder = project / "runs/latest/evaluation/test"
-        report = json.loads((folder / "metrics.json").read_text())
-        found = [report[f"test_{name}"]["value"] for name in ("wer", "cer")]
-        assert found == pytest.approx(rates, rel=1e-9)
-        losses.append(report["test_loss"]["value"])
         assert len(list(csv.DictReader((folder / "samples.csv").read_text().splitlines()))) == 150
     assert losses == pytest.approx(losses[:1] * 3, rel=1e-5)
 
@@ -323,8 +319,7 @@ def test_losses_are_those_of_the_recipe_of_transformers(tmp_path: Path, proven) 
     """
     off = ("schedule", "clipping", "best_model")
     project = make_project(tmp_path, {f"features.{name}.enabled": False for name in off})
-    run = succeed(run_python(project, ["-c", TRAINER], real=True))
-    ours, theirs = json.loads(run.stdout.splitlines()[-1])
+    ours, theirs = tell(project, TRAINER, real=True)
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
     assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
     proven("steps of Whisper that are those of the recipe of Transformers", 10)
@@ -350,17 +345,7 @@ def test_a_stopped_run_resumes_to_the_bit(processes: int, tmp_path: Path) -> Non
 @pytest.mark.sweep
 def test_a_split_model_writes_texts(tmp_path: Path) -> None:
     """With FSDP 2, on two processes: the same metrics as the whole model."""
-    from support.split import DRIVER, RING
-
     given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
-    project = make_project(tmp_path, given)
-    for driver in (DRIVER, RING):
-        shutil.copy(driver, project)
-    found = []
     flags = ["--epochs", "1", "--limit-batches", "20", "--batch-size", "4"]
-    for script in ("train.py", DRIVER.name):
-        run = [script, *flags, "--learning-rate", "0.01", "--output-dir", script.partition(".")[0]]
-        succeed(start(project, run, 2))
-        rows = (project / run[-1] / "metrics.jsonl").read_text().splitlines()
-        found.append(json.loads(rows[-1]))
-    assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
+    project = make_project(tmp_path, given)
+    assert_split_trains_alike(project, *flags, "--learning-rate", "0.01")
