@@ -592,6 +592,41 @@ def test_a_change_of_what_the_owner_copied_is_asked_about(old: str, new: str, na
     assert f"you also have {name} elsewhere" in asked(STEP, COPIED, STEP.replace(old, new))
 
 
+BRANCHES = """
+def main(model, loaders):
+    metrics = {}
+    if model.is_small:
+        metrics |= evaluate(model, loaders[0])
+    else:
+        metrics |= evaluate(model, loaders[0], 2)
+    log(metrics)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    log", "    best.update(metrics, model)\n    log"),
+        ("loaders[0])", "loaders[0], limit=3)"),
+    ],
+)
+def test_a_change_of_one_of_two_branches_is_asked_about(old: str, new: str) -> None:
+    evaluated = "    metrics |= evaluate(model, loaders[0])\n"
+    base = f"\ndef main(model, loaders):\n    metrics = {{}}\n{evaluated}    log(metrics)\n"
+    assert "you also have metrics" in asked(base, BRANCHES, base.replace(old, new))
+    assert "last" in clean(base, BRANCHES, base.replace("log(metrics)", "log(metrics, last=1)"))
+
+
+def test_new_files_call_renamed_methods_of_the_same_objects() -> None:
+    train = "def main(checkpoints):\n    checkpoints.save()\n    checkpoints.save()\n"
+    signals = "def stop(checkpoints, image):\n    checkpoints.save()\n    image.save()\n"
+    ours = train.replace("save", "store")
+    merged = project(
+        {"train.py": train}, {"train.py": ours}, {"train.py": train, "signals.py": signals}
+    )
+    assert merged.files["signals.py"] == signals.replace("checkpoints.save", "checkpoints.store")
+
+
 def test_a_new_line_behind_what_it_is_for_is_asked_about() -> None:
     base = "def main(model, m):\n    m.save(model)\n    found = test(model)\n    m.log(found)\n"
     ours = "def main(model, m):\n    found = test(model)\n    m.save(model)\n    m.log(found)\n"
@@ -893,6 +928,7 @@ AVERAGED = {
     "a function": ("average_last(model, folder)", True),
     "a loop": ("for a, b in zip(model.parameters(), last):\n            a.data.add_(b)", True),
     "loaded": ("model.load_state_dict(average(folder))", True),
+    "in a block": ("if main:\n            norm = sum(model.parameters())", True),
     "shown": ("print(model)", False),
     "of something else": ("count = count_parameters(model)", False),
 }

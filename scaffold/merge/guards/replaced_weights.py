@@ -29,6 +29,8 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         for place in triple.ours.inserts[gap]:
             unit = units[place]
             bound = effects_of(unit).binds if isinstance(unit.node, ast.Assign) else set()
-            text = "\n".join(units[row].text for row in (place, *block_of(units, place)))
-            if works_on_weights(text) and (not bound or bound & read):
-                yield (gap, gap), f"{anchor(unit)[-1]} would not see these weights"
+            texts = [units[row].text for row in (place, *block_of(units, place))]
+            works = any(map(works_on_weights, ("\n".join(texts), *texts)))
+            if works and (not bound or bound & read):
+                name = anchor(unit)[-1] if len(anchor(unit)) > 1 else "your block"
+                yield (gap, gap), f"{name} would not see these weights"

@@ -38,9 +38,10 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
         module = re.escape(module_of(other).rpartition(".")[2])
         imported = re.findall(rf"from (?:[\w.]*\.)?{module} import (\([^)]*|[^\n]*)", text)
         names = set(re.findall(r"\w+", " ".join(imported)))
+        found = _find_renames(base, own)
+        text = _name_methods(text, own, found)
         if module not in text:
             continue
-        found = _find_renames(base, own)
         table |= {name: new for name, new in found.items() if name in names}
         text = name_attributes(text, module, found)
     if not table:
@@ -48,6 +49,16 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
     if path.endswith(NOTEBOOK):  # words of its text are names, too
         return re.sub(r"\w+", lambda word: table.get(word[0], word[0]), text)
     return write_units(rename_units(split(text, PYTHON), Renames(everywhere=table)))
+
+
+def _name_methods(text: str, own: str, renames: Mapping[str, str]) -> str:
+    """The owner's names of methods and attributes, of objects that are called as in their file."""
+    for old, new in renames.items():
+        objects = set(re.findall(rf"\b(\w+){re.escape(new)}\b", own)) - {"self"}
+        if old.startswith(".") and objects:
+            places = rf"\b({'|'.join(sorted(objects))}){re.escape(old)}\b"
+            text = re.sub(places, rf"\g<1>{new}", text)
+    return text
 
 
 @lru_cache(maxsize=32)  # the same for each new file
