@@ -135,11 +135,13 @@ SAME = [name for name in CASES if CASES[name].mine.keys() <= CASES[name].renders
 
 @pytest.mark.parametrize("name", in_turns(SAME, 24))
 def test_what_both_sides_did_is_done_once(name: str) -> None:
-    """The owner made an edit by hand, and the update brings the same, and a line at the end."""
+    """The owner made an edit by hand, and the update brings the same, and a function at the end."""
     base, mine = (dict(files) for files in (CASES[name].renders[0], CASES[name].mine))
     changed = {path for path in mine if path.endswith(".py") and mine[path] != base[path]}
     mine |= {path: mine[path].replace("\r\n", "\n") for path in changed}
-    theirs = mine | {path: f"{mine[path].rstrip()}\n\n\nLAST = 1\n" for path in changed}
+    theirs = mine | {
+        path: f"{mine[path].rstrip()}\n\n\ndef last():\n    return 1\n" for path in changed
+    }
     merged = merge_files(Pristine("", {}, base), mine, theirs, "the update")
     assert not merged.conflicts
     for path in changed:

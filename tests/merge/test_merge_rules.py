@@ -560,38 +560,6 @@ def test_a_field_that_the_owner_moved_into_a_base_class_goes_from_there() -> Non
     assert "clip goes, which you moved" in asked(base, ours, base.replace(clip, ""))
 
 
-COPIED = """
-def main(loader, model, optimizer):
-    for batch in loader:
-        if batch.is_hard:
-            loss = model(batch) * 2
-            loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-        else:
-            loss = model(batch)
-            loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "name"),
-    [
-        (
-            "        optimizer.step()",
-            "        clip(model)\n        optimizer.step()",
-            "loss.backward",
-        ),
-        ("        loss.backward()", "        (loss / 4).backward()", "loss.backward"),
-        ("        optimizer.zero_grad()\n", "", "optimizer.zero_grad"),
-    ],
-)
-def test_a_change_of_what_the_owner_copied_is_asked_about(old: str, new: str, name: str) -> None:
-    assert f"you also have {name} elsewhere" in asked(STEP, COPIED, STEP.replace(old, new))
-
-
 BRANCHES = """
 def main(model, loaders):
     metrics = {}
@@ -603,18 +571,46 @@ def main(model, loaders):
 """
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("    log", "    best.update(metrics, model)\n    log"),
-        ("loaders[0])", "loaders[0], limit=3)"),
-    ],
-)
-def test_a_change_of_one_of_two_branches_is_asked_about(old: str, new: str) -> None:
-    evaluated = "    metrics |= evaluate(model, loaders[0])\n"
-    base = f"\ndef main(model, loaders):\n    metrics = {{}}\n{evaluated}    log(metrics)\n"
-    assert "you also have metrics" in asked(base, BRANCHES, base.replace(old, new))
-    assert "last" in clean(base, BRANCHES, base.replace("log(metrics)", "log(metrics, last=1)"))
+EVALUATED = "    metrics |= evaluate(model, loaders[0])\n"
+ONCE = f"\ndef main(model, loaders):\n    metrics = {{}}\n{EVALUATED}    log(metrics)\n"
+
+
+def test_a_change_of_one_of_two_branches_is_asked_about() -> None:
+    theirs = ONCE.replace("loaders[0])", "loaders[0], limit=3)")
+    assert "you also have metrics in another branch" in asked(ONCE, BRANCHES, theirs)
+    assert "last" in clean(ONCE, BRANCHES, ONCE.replace("log(metrics)", "log(metrics, last=1)"))
+    assert merge(ONCE, BRANCHES, ONCE.replace(EVALUATED, "")).conflicts
+
+
+def test_what_comes_after_each_of_two_branches_stands_after_both() -> None:
+    theirs = ONCE.replace("    log", "    best.update(metrics, model)\n    log")
+    assert "2)\n    best.update(metrics, model)\n    log" in clean(ONCE, BRANCHES, theirs)
+    more = BRANCHES.replace("loaders[0])\n", "loaders[0])\n        show(metrics)\n")
+    assert "you also have metrics in another branch" in asked(ONCE, more, theirs)
+
+
+def test_what_comes_after_the_last_line_of_a_loop_is_asked_about() -> None:
+    ours = ONCE.replace(EVALUATED, f"    for name in loaders:\n    {EVALUATED}")
+    theirs = ONCE.replace("    log", "    best.update(metrics, model)\n    log")
+    assert "each round of your loop" in asked(ONCE, ours, theirs)
+
+
+def test_a_line_with_a_new_hint_goes() -> None:
+    base = "def main(a):\n    progress = Progress(a)\n    run(a)\n"
+    ours = base.replace("progress =", "progress: Progress =")
+    assert clean(base, ours, base.replace("    progress = Progress(a)\n", "")) == (
+        "def main(a):\n    run(a)\n"
+    )
+
+
+def test_rows_of_yaml_with_other_keys_are_other_rows() -> None:
+    base, own = "cpu: false\ngpus: 'all'\nrank: 0\n", "cpu: false\ngpus: '2,3'\nrank: 0\n"
+    theirs = "cpu: false\nplan:\n  policy: 'BASED'\n  size: 2\nrank: 0\n"
+    merged = merge(base, own, theirs, "accelerate.yaml")
+    text = merged.files["accelerate.yaml"] or ""
+    ours = take_side(text, True)
+    assert len(merged.conflicts) == 1 and "gpus: '2,3'" in ours
+    assert ours.count("policy") == ours.count("size") == ours.count("plan")
 
 
 def test_new_files_call_renamed_methods_of_the_same_objects() -> None:

@@ -1,9 +1,12 @@
 """Finds the depth of a unit in the merged text after a side put a block around others."""
 
+import ast
 import itertools
+from collections.abc import Iterator
 
-from scaffold.merge.diff.mapping import Side
+from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
+from scaffold.merge.source.statement import Statement
 from scaffold.merge.source.training import limits_gradients
 
 
@@ -49,9 +52,49 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
             continue
         # what a new block is opened for is beside its head in the base
         distance = 0 if opens and to_next and number == gap else abs(near.depth - level)
-        score = (distance, rank, there.depth - triple.base[number].depth)
+        head = branch_of(triple, number) if other is triple.ours and number < gap else None
+        depth = there.depth if head is None else other.units[head].depth  # after all branches
+        score = (distance, rank, depth - triple.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0
+
+
+def branch_of(triple: Triple, number: int) -> int | None:
+    """The head of a new condition's branch, into which the owner put a statement of the base.
+
+    Only if another branch has a new statement like it: one that binds or calls the same.
+    """
+    side, place = triple.ours, triple.ours.match[number]
+    head = None if place is None else side.parents[place]
+    if place is None or head is None or head in side.number_of:
+        return None
+    purposes = _purposes(side.units[place])
+    others = (row for other in _other_branches(side, head) for row in block_of(side.units, other))
+    is_copied = any(
+        row not in side.number_of and purposes & _purposes(side.units[row]) for row in others
+    )
+    return head if is_copied else None
+
+
+def _purposes(unit: Statement) -> set[tuple[str, ...]]:
+    """What a statement binds or calls, and what it computes."""
+    value = getattr(unit.node, "value", None)
+    found = {anchor(unit)} if len(anchor(unit)) > 1 else set()
+    return found | ({("value", ast.dump(value))} if isinstance(value, ast.Call) else set())
+
+
+def _other_branches(side: Side, head: int) -> Iterator[int]:
+    """The heads of the other branches of a condition."""
+    units = side.units
+    for step in (-1, 1):
+        last, place = head, head + step
+        while 0 <= place < len(units) and units[place].depth >= units[head].depth:
+            if units[place].depth == units[head].depth and not units[place].is_comment:
+                if not (units[last] if step < 0 else units[place]).continues:
+                    break
+                last = place
+                yield place
+            place += step
 
 
 def _above(triple: Triple, side: Side, gap: int, level: int) -> int:

@@ -10,8 +10,9 @@ from collections.abc import Collection, Sequence
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
 from scaffold.merge.diff.deletions import is_in
+from scaffold.merge.diff.depth import branch_of
 from scaffold.merge.diff.expression import merge_unit
-from scaffold.merge.diff.mapping import Side, anchor
+from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.imports import imports_of
@@ -64,7 +65,8 @@ def find_clashes(triple: Triple) -> list[Hunk]:
             found.append((number, number + 1))
     for gap in range(len(triple.base) + 1):
         if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
-            found.append((gap, gap))
+            replaced = _is_head_replaced(triple, gap)
+            found.append(_deleted_run(triple, triple.ours, gap) if replaced else (gap, gap))
         for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
             if one.inserts[gap] and (lost := _lost_context(triple, one, other, gap)) is not None:
                 found.append(_deleted_run(triple, other, lost))
@@ -72,6 +74,13 @@ def find_clashes(triple: Triple) -> list[Hunk]:
             found.append(_deleted_run(triple, triple.theirs, gap))
     found += _same_purpose(triple)
     return found
+
+
+def _is_head_replaced(triple: Triple, gap: int) -> bool:
+    """Whether the owner's new lines stand in place of the head of a block."""
+    if gap >= len(triple.base) or triple.ours.match[gap] is not None:
+        return False
+    return triple.kind == PYTHON and triple.base[gap].is_head
 
 
 def _is_in_another_definition(triple: Triple, number: int) -> bool:
@@ -143,6 +152,8 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
+    if gap and branch_of(triple, gap - 1) is not None:
+        ours = _without_branches(ours)  # theirs stand below all of them
     if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
             ours.pop()  # theirs stand in front of the block, or around it: its head decides nothing
@@ -155,6 +166,14 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         or can_commute(ours, theirs, triple.modules())
         or work_on_given(triple, gap, ours, theirs)
     )
+
+
+def _without_branches(units: Sequence[Statement]) -> list[Statement]:
+    """The units without those that continue the condition above: `else`, and what is in it."""
+    start = 0
+    while start < len(units) and units[start].continues:
+        start = block_of(units, start).stop
+    return list(units[start:])
 
 
 def work_on_given(
@@ -241,6 +260,8 @@ def _is_rewritten(triple: Triple, number: int) -> bool:
     start, _ = _deleted_run(triple, triple.theirs, number)
     new = [triple.theirs.units[place] for place in triple.theirs.inserts[start]]
     own = [triple.ours.units[place] for place in triple.ours.inserts[start]]
+    if new and new[0].depth < triple.base[start].depth:
+        return False  # it stands below the block
     return any(not unit.is_comment for unit in new) and not contains(own, new)
 
 

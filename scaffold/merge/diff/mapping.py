@@ -174,8 +174,8 @@ def alike(one: Statement, two: Statement) -> float:
     first, second = anchor(one), anchor(two)
     if len(first) > 1 and first == second:
         return 1.0 + _ratio(one, two)
-    if first[:1] != second[:1]:
-        return 0.0
+    if first[:1] != second[:1] or (first[:1] == ("row",) and len(first) > 1 < len(second)):
+        return 0.0  # rows with other keys
     ratio = _ratio(one, two)
     return ratio if ratio >= _ALIKE else 0.0
 

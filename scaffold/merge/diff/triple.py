@@ -55,7 +55,7 @@ class Triple:
         The comment of a line goes with it if the owner took it out, as everywhere.
         """
         unit, ours = self.base[number], self.ours.of(number)
-        if ours is None or ours.key != unit.key:
+        if ours is None or not (ours.key == unit.key or _adds_hint(unit, ours)):
             # an import may lack names that its owner no longer uses
             return ours is None or not frozenset() < imports_of(ours) < imports_of(unit)
         return bool(ours.comment) and ours.comment != unit.comment and not self.has_other_comments
@@ -92,6 +92,15 @@ class Triple:
         if not replaced or self.theirs.match[gap] is None:
             return False
         return all(unit.is_comment for unit in ours) or not self.opens_for_next(self.theirs, gap)
+
+
+def _adds_hint(old: Statement, new: Statement) -> bool:
+    """Whether a unit is the old one with a hint of the variable that it binds."""
+    before, after = old.node, new.node
+    if not isinstance(before, ast.Assign) or not isinstance(after, ast.AnnAssign):
+        return False
+    plain = ast.Assign([after.target], after.value or ast.Constant(None))
+    return ast.dump(plain) == ast.dump(before)
 
 
 def _called(unit: Statement) -> set[str]:

@@ -37,7 +37,8 @@ def check_across_files(
                 clashing.add(file.path)
     names, rendered = project.names, project.rendered
     # of all other code in the folder, which may be a lot, only what uses the project's modules
-    modules = "|".join(re.escape(module_of(path)) for path in names if path.endswith(".py"))
+    places = {*names, *(file.path for file in files)}
+    modules = "|".join(re.escape(module_of(path)) for path in places if path.endswith(".py"))
     uses = re.compile(rf"^[ \t]*(from|import) ({modules})\b", re.MULTILINE)
     ours = {path: text for path, text in project.ours.items() if path in names or uses.search(text)}
     others = {path: text for path, text in ours.items() if path not in merged}

@@ -1,97 +1,52 @@
-"""Finds code that the owner copied, and of which an update changes only the original.
+"""Finds code that the owner put into several branches or a loop, where an update changes it once.
 
-A step that was put into both branches of an `if` gets new lines in one of them.
+An evaluation in both branches of an `if` gets a new argument in one of them. What comes after it
+would be done in each round of a loop.
 """
 
-import ast
 from collections.abc import Iterator
-from itertools import pairwise
 
-from scaffold.merge.diff.deletions import is_same
-from scaffold.merge.diff.mapping import Side, anchor, block_of
+from scaffold.merge.diff.depth import branch_of
+from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.statement import PYTHON
 
 
 def find_copied_code(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The changes of such code, each with the reason."""
-    added = triple.ours.added if triple.kind == PYTHON else []
-    if not added:
+    if triple.kind != PYTHON or not triple.ours.added:
         return
-    known = {(unit.scope, unit.key) for unit in added} | {
-        (unit.scope, value) for unit in added if (value := _computed(unit))
-    }
-    in_branches = set(_in_branches(triple))
     for number, unit in enumerate(triple.base):
         there = triple.theirs.of(number)
-        if triple.ours.match[number] is None or (there and there.key == unit.key):
+        if there and there.key == unit.key:
             continue
-        copied = (unit.scope, unit.key) in known or (unit.scope, _computed(unit)) in known
-        copied = (copied and bool(_computed(unit))) or number in in_branches
-        if copied and (there or not _is_moved(triple, unit)):
-            yield (number, number + 1), f"you also have {_name(unit)} elsewhere"
-    pairs = set(_neighbours(triple))
+        if branch_of(triple, number) is not None:
+            yield (number, number + 1), f"you also have {_name(triple, number)} in another branch"
     for gap, places in enumerate(triple.theirs.inserts):
-        if not 0 < gap < len(triple.base) or not places:
+        above = gap - 1
+        if not places or above < 0 or triple.ours.match[above] is None:
             continue
-        above, below = triple.base[gap - 1], triple.base[gap]
-        if (above.scope, above.key, below.key) in pairs and _computed(above):
-            yield (gap, gap), f"you also have {_name(above)} elsewhere"
-        elif near := in_branches & {gap - 1, gap}:
-            yield (gap, gap), f"you also have {_name(triple.base[min(near)])} in another branch"
+        last = _is_last(triple, above)
+        if not last and branch_of(triple, above) is not None:
+            yield (gap, gap), f"you also have {_name(triple, above)} in another branch"
+        elif last and _is_in_new_loop(triple, above):
+            yield (gap, gap), "does it belong to each round of your loop?"
 
 
-def _in_branches(triple: Triple) -> Iterator[int]:
-    """Statements that the owner put into a branch of a new condition, and like it into another."""
-    side = triple.ours
-    for number, place in enumerate(side.match):
-        head = None if place is None else side.parents[place]
-        if place is None or head is None or head in side.number_of:
-            continue
-        purpose = anchor(side.units[place])
-        if len(purpose) > 1 and any(
-            row not in side.number_of and anchor(side.units[row]) == purpose
-            for other in _other_branches(side, head)
-            for row in block_of(side.units, other)
-        ):
-            yield number
+def _is_last(triple: Triple, number: int) -> bool:
+    """Whether a statement is the last one in the block that the owner put it into."""
+    side, place = triple.ours, triple.ours.match[number]
+    head = None if place is None else side.parents[place]
+    return place is not None and head is not None and block_of(side.units, head)[-1] == place
 
 
-def _other_branches(side: Side, head: int) -> Iterator[int]:
-    """The heads of the other branches of a condition."""
-    units = side.units
-    for step in (-1, 1):
-        last, place = head, head + step
-        while 0 <= place < len(units) and units[place].depth >= units[head].depth:
-            if units[place].depth == units[head].depth and not units[place].is_comment:
-                if not (units[last] if step < 0 else units[place]).continues:
-                    break
-                last = place
-                yield place
-            place += step
+def _is_in_new_loop(triple: Triple, number: int) -> bool:
+    side, place = triple.ours, triple.ours.match[number]
+    head = None if place is None else side.parents[place]
+    if head is None or head in side.number_of:
+        return False
+    return side.units[head].text.lstrip().startswith(("for ", "while "))
 
 
-def _neighbours(triple: Triple) -> Iterator[tuple[str, str, str]]:
-    """The owner's new statements, with the new ones below them."""
-    units = triple.ours.units
-    for places in triple.ours.inserts:
-        for place, below in pairwise(places):
-            if below == place + 1:
-                yield units[place].scope, units[place].key, units[below].key
-
-
-def _is_moved(triple: Triple, unit: Statement) -> bool:
-    return any(is_same(unit, row) for row in triple.theirs.units)
-
-
-def _computed(unit: Statement) -> str:
-    """What a statement calls or computes."""
-    value = getattr(unit.node, "value", None)
-    is_plain = isinstance(unit.node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr)
-    nodes = ast.walk(value) if is_plain and value else ()
-    found = any(isinstance(node, ast.Call | ast.BinOp) for node in nodes)
-    return ast.dump(value) if found and value else ""
-
-
-def _name(unit: Statement) -> str:
-    return anchor(unit)[-1]
+def _name(triple: Triple, number: int) -> str:
+    return anchor(triple.base[number])[-1]
