@@ -556,6 +556,8 @@ def test_a_field_that_the_owner_moved_into_a_base_class_goes_from_there() -> Non
     assert clean(base, ours, base.replace(clip, "")) == ours.replace(clip, "")
     new = base.replace("    warmup", f"{decay}    warmup")
     assert clean(base, ours, new) == ours.replace("    seed", f"{decay}    seed")
+    changed = clean(base, ours, base.replace("clip: float = 1.0", "clip: float = 0.5"))
+    assert changed == ours.replace("clip: float = 1.0", "clip: float = 0.5")
     base, ours = (text.replace("    warmup: int = 3\n", "") for text in (base, ours))
     assert "clip goes, which you moved" in asked(base, ours, base.replace(clip, ""))
 
@@ -587,6 +589,20 @@ def test_what_comes_after_each_of_two_branches_stands_after_both() -> None:
     assert "2)\n    best.update(metrics, model)\n    log" in clean(ONCE, BRANCHES, theirs)
     more = BRANCHES.replace("loaders[0])\n", "loaders[0])\n        show(metrics)\n")
     assert "you also have metrics in another branch" in asked(ONCE, more, theirs)
+
+
+def test_a_conflict_does_not_cut_a_condition_in_two() -> None:
+    base = STEP.replace("optimizer.zero_grad()", "schedule.step()")
+    ours = base.replace(
+        "        schedule.step()\n",
+        "        if early:\n            schedule.step()\n"
+        "        else:\n            hold(optimizer)\n",
+    )
+    theirs = base + "        call(optimizer)\n"
+    merged = merge(base, ours, theirs)
+    assert len(merged.conflicts) == 1
+    for own, text in ((True, ours), (False, theirs)):
+        assert take_side(merged.files["train.py"] or "", own) == text.lstrip("\n")
 
 
 def test_what_comes_after_the_last_line_of_a_loop_is_asked_about() -> None:

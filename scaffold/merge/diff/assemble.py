@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
-from scaffold.merge.diff.deletions import moved_and_gone, without_known
+from scaffold.merge.diff.deletions import moved_and_changed, moved_and_gone, without_known
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
 from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
 from scaffold.merge.diff.mapping import Side, align
@@ -132,8 +132,11 @@ class Assembly(Triple):
 
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Statement:
         """A new unit of one side, at the depth that the other side gave its surroundings."""
-        depth = one.units[place].depth + depth_change(self, one, other, place, gap)
-        return self._at(one, place, depth)
+        unit = one.units[place]
+        moved = self._at(one, place, unit.depth + depth_change(self, one, other, place, gap))
+        number = self.followed.get(place) if one is self.ours else None
+        changed = None if number is None else self.theirs.of(number)
+        return moved if changed is None else moved.saying(changed.text.strip())
 
     def _at(self, side: Side, place: int, depth: int) -> Statement:
         return replace(self._place(side.units[place], depth), origin=self.origin(side, place))
@@ -241,7 +244,7 @@ def assemble(
     """Put together the statements of base, ours and theirs."""
     base, ours, theirs = sides
     found = Assembly(base, align(base, ours), align(base, theirs), kind, merge_lines, union, indent)
-    return replace(found, gone=moved_and_gone(found)[0])
+    return replace(found, gone=moved_and_gone(found)[0], followed=moved_and_changed(found))
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> str | None:

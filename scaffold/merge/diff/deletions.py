@@ -61,29 +61,48 @@ def moved_and_gone(triple: Triple) -> tuple[set[int], set[int]]:
 
     They go, too: the first ones. The second ones can't, because a block would be empty.
     """
-    if triple.kind != PYTHON:
-        return set(), set()
-    base, own, theirs = (
-        Counter(map(_identity, units))
-        for units in (triple.base, triple.ours.units, triple.theirs.units)
-    )
-    deleted = {
-        _identity(unit)
-        for number, unit in enumerate(triple.base)
-        if triple.ours.match[number] is None and _is_only_deleted(triple, number)
-    }
     moved = {
         place
-        for places in triple.ours.inserts
-        for place in places
-        if (name := _identity(triple.ours.units[place])) in deleted
-        and base[name] == own[name] == 1
-        and not theirs[name]
+        for place, number in _moved(triple).items()
+        if _is_only_deleted(triple, number)
+        and not any(_identity(triple.base[number]) == _identity(row) for row in triple.theirs.units)
     }
     gone = set(moved)
     while kept := {place for place in gone if not _can_go(triple.ours, place, gone)}:
         gone -= kept
     return gone, moved - gone
+
+
+def moved_and_changed(triple: Triple) -> dict[int, int]:
+    """The owner's new units that are fields of the base, moved, which the other side changed."""
+    return {
+        place: number
+        for place, number in _moved(triple).items()
+        if (there := triple.theirs.of(number)) is not None
+        and there.key != triple.base[number].key
+        and _identity(there)[0] == "class"
+        and not there.is_head
+    }
+
+
+def _moved(triple: Triple) -> dict[int, int]:
+    """The owner's new units that are statements of the base, which are there once."""
+    if triple.kind != PYTHON:
+        return {}
+    base = Counter(map(_identity, triple.base))
+    own = Counter(map(_identity, triple.ours.units))
+    lost = {
+        _identity(unit): number
+        for number, unit in enumerate(triple.base)
+        if triple.ours.match[number] is None
+    }
+    units = triple.ours.units
+    return {
+        place: lost[name]
+        for places in triple.ours.inserts
+        for place in places
+        if (name := _identity(units[place])) in lost and base[name] == own[name] == 1
+    }
 
 
 def _identity(unit: Statement) -> tuple[str, str]:

@@ -54,6 +54,8 @@ def find_clashes(triple: Triple) -> list[Hunk]:
         if edited and _is_in_another_definition(triple, number):
             found.append(_deleted_run(triple, triple.ours, number))
         elif ours is None and theirs is not None and theirs.same != unit.same:
+            if number in triple.followed.values():
+                continue
             if triple.kind == PYTHON and _modules(unit) & _modules(theirs):
                 continue  # what the code needs is imported again
             found.append(_deleted_run(triple, triple.ours, number))
@@ -65,8 +67,7 @@ def find_clashes(triple: Triple) -> list[Hunk]:
             found.append((number, number + 1))
     for gap in range(len(triple.base) + 1):
         if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
-            replaced = _is_head_replaced(triple, gap)
-            found.append(_deleted_run(triple, triple.ours, gap) if replaced else (gap, gap))
+            found.append(_with_condition(triple, gap))
         for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
             if one.inserts[gap] and (lost := _lost_context(triple, one, other, gap)) is not None:
                 found.append(_deleted_run(triple, other, lost))
@@ -76,11 +77,22 @@ def find_clashes(triple: Triple) -> list[Hunk]:
     return found
 
 
-def _is_head_replaced(triple: Triple, gap: int) -> bool:
-    """Whether the owner's new lines stand in place of the head of a block."""
-    if gap >= len(triple.base) or triple.ours.match[gap] is not None:
-        return False
-    return triple.kind == PYTHON and triple.base[gap].is_head
+def _with_condition(triple: Triple, gap: int) -> Hunk:
+    """A gap, with the condition that the owner's lines in it replace, or continue."""
+    side = triple.ours
+    first = side.inserts[gap][0]
+    if triple.kind != PYTHON:
+        return gap, gap
+    if gap < len(triple.base) and side.match[gap] is None and triple.base[gap].is_head:
+        return _deleted_run(triple, side, gap)
+    if not side.units[first].continues:
+        return gap, gap
+    above = (
+        row for row in reversed(range(first)) if side.units[row].depth <= side.units[first].depth
+    )
+    head = next((row for row in above if not side.units[row].continues), first)
+    start = next((row for row, places in enumerate(side.inserts) if head in places), gap)
+    return start, min(gap + 1, len(triple.base) + 1)
 
 
 def _is_in_another_definition(triple: Triple, number: int) -> bool:

@@ -1,8 +1,8 @@
 """Three versions of one text, aligned: the input of a merge."""
 
 import ast
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from scaffold.merge.diff.expression import MergeLines
@@ -23,6 +23,8 @@ class Triple:
     kind: str
     merge_lines: MergeLines  # for docstrings
     union: bool  # whether lines of text that both sides insert in one place may both stay
+    # new units of the owner that are units of the base, moved, which the other side changed
+    followed: Mapping[int, int] = field(default_factory=dict, kw_only=True)
 
     @cached_property
     def parents(self) -> Sequence[int | None]:

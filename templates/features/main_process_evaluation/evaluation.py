@@ -56,12 +56,12 @@ def on_main_process(evaluate: Callable[..., dict[str, float]]) -> Callable[..., 
     """Evaluate on the main process only. All processes call it, and get the same result."""
 
     @wraps(evaluate)
-    def evaluate_alone(accelerator, model, loader, name: str, limit=0) -> dict[str, float]:
+    def evaluate_alone(accelerator, model, loader, *args, **kwargs) -> dict[str, float]:
         result = [None]
         if accelerator.is_main_process:
             # unwrapped, because DistributedDataParallel would wait for the other processes
             model, batches = accelerator.unwrap_model(model), WholeLoader(loader, accelerator)
-            result = [evaluate(OneProcess(accelerator), model, batches, name, limit)]
+            result = [evaluate(OneProcess(accelerator), model, batches, *args, **kwargs)]
         return broadcast_object_list(result)[0]
 
     return evaluate_alone
