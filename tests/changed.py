@@ -1,10 +1,11 @@
 """`pytest tests --changed FILE ...`: only tests that a change of these files can affect.
 
-Each test that passes notes the answers of the projects that it rendered, in pytest's cache. Where a
-file of the templates changed, a test that trains runs if one of its projects comes from that file;
-what is not known yet runs. The tests of the generator all run when it, or a template, changed.
+Each test that passes notes the answers of the projects that it rendered, in pytest's cache. Where
+only files of the templates changed, a test runs if one of its projects comes from one of them; what
+is not known, or has rendered none, runs. All run when the generator, or a manifest, changed.
 """
 
+import re
 import subprocess
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
@@ -16,7 +17,7 @@ from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.render.conditions import Situation
 from scaffold.render.templates import active_components, find_sources
-from support.paths import REPOSITORY
+from support.paths import REPOSITORY, TEMPLATES
 
 NOTES = "scaffold/answers"  # in pytest's cache: of each test, those of its projects
 
@@ -74,6 +75,7 @@ def select(
 ) -> Iterator[pytest.Item]:
     """The tests that a change of these files can affect."""
     templates = {path for path in changed if path.startswith("templates/")}
+    manifests = any(path.endswith(".toml") for path in templates)
     tests = {Path(path).stem for path in changed if path.startswith("tests/")}
     helpers = any(not name.startswith("test_") and name != "README" for name in tests)
     code = any(path.startswith(("scaffold/", "pyproject.toml", ".ci/")) for path in changed)
@@ -85,7 +87,7 @@ def select(
             or (
                 templates
                 and (
-                    not item.get_closest_marker("train")
+                    (manifests and not item.get_closest_marker("train"))
                     or not (projects := noted.get(item.nodeid))
                     or any(come_from(answers, templates) for answers in projects)
                 )
@@ -107,4 +109,15 @@ def sources(answers: Answers) -> frozenset[str]:
     paths.add(catalog.root / "tasks" / "options.toml")
     for rows in find_sources(Situation(catalog, given), components).values():
         paths |= {source.template.path for source in rows}
+    paths |= {shelf for path in paths for shelf in shelves(path)}
     return frozenset(path.relative_to(REPOSITORY).as_posix() for path in paths)
+
+
+@cache
+def shelves(path: Path) -> frozenset[Path]:
+    """The files of the library that a template imports from, and those that these import from."""
+    found: set[Path] = set()
+    names = re.findall(r"(?m)^from lib\.(\w+) import", path.read_text(encoding="utf-8"))
+    for shelf in (TEMPLATES / "lib" / f"{name}.py" for name in names):
+        found |= {shelf, *shelves(shelf)}
+    return frozenset(found)

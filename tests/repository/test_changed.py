@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 
 from changed import select, sources
+from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
+from scaffold.render.project import render_project
+from scaffold.render.templates import active_components
+from support.combinations import in_turns
 from support.paths import REPOSITORY, TESTS
 
 
@@ -38,27 +42,32 @@ def answers(**given: object) -> list:
     return list(resolve(load_catalog(), {"project.name": "example", **named}).items())
 
 
-FAST = Item("tests/commands/test_cli.py::test_fast")
+FAST, DRAWN = (Item(f"tests/commands/test_cli.py::test_{name}") for name in ("fast", "drawn"))
 EMA, PLAIN, GAN, NEW = (Item(f"tests/tasks/test_tasks.py::test_{n}", {"train"}) for n in "abcd")
 NOTED = {
     EMA.nodeid: [answers(), answers(features__ema__enabled=True)],
     PLAIN.nodeid: [answers()],
     GAN.nodeid: [answers(project__task="gan")],
     FAST.nodeid: [],
+    DRAWN.nodeid: [answers()],
 }
+ALL = [FAST, DRAWN, EMA, PLAIN, GAN, NEW]
 
 
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
         ("templates/features/ema/callbacks.py", [FAST, EMA, NEW]),
-        ("templates/features/ema/feature.toml", [FAST, EMA, NEW]),
+        ("templates/features/ema/feature.toml", [FAST, DRAWN, EMA, NEW]),
         ("templates/tasks/gan/model.py", [FAST, GAN, NEW]),
-        ("templates/base/complete/train.py", [FAST, EMA, PLAIN, GAN, NEW]),
+        ("templates/lib/splits.py", [FAST, DRAWN, EMA, PLAIN, NEW]),
+        ("templates/lib/notes.py", ALL),  # of which others of the library take
+        ("templates/lib/conversations.py", [FAST, NEW]),
+        ("templates/base/complete/train.py", ALL),
         ("templates/features/local_sgd/README.md", [FAST, NEW]),
-        ("scaffold/merge/merge.py", [FAST, EMA, PLAIN, GAN, NEW]),
-        ("tests/conftest.py", [FAST, EMA, PLAIN, GAN, NEW]),
-        ("tests/support/files.py", [FAST, EMA, PLAIN, GAN, NEW]),
+        ("scaffold/merge/merge.py", ALL),
+        ("tests/conftest.py", ALL),
+        ("tests/support/files.py", ALL),
         ("tests/tasks/test_tasks.py", [EMA, PLAIN, GAN, NEW]),
         ("README.md", []),
         ("tests/README.md", []),
@@ -66,13 +75,34 @@ NOTED = {
 )
 def test_what_a_file_affects(changed: str, expected: list[Item]) -> None:
     assert (REPOSITORY / changed).is_file()
-    assert list(select([FAST, EMA, PLAIN, GAN, NEW], {changed}, NOTED)) == expected
+    assert list(select(ALL, {changed}, NOTED)) == expected
 
 
 def test_a_project_comes_from_what_is_on() -> None:
     plain, ema = (sources(tuple(rows)) for rows in NOTED[EMA.nodeid])
     assert {path.split("/")[2] for path in ema - plain} == {"ema"}
     assert all((REPOSITORY / path).is_file() for path in ema)
+
+
+@pytest.mark.parametrize(
+    "given", in_turns([{"features.ema.enabled": True}, {"project.task": "gan"}, {}], 3)
+)
+def test_a_project_follows_from_the_templates_of_what_is_on(
+    templates: Path, given: dict[str, Value]
+) -> None:
+    """So renders are kept by these (`support/shared.py`): the others may change meanwhile."""
+    catalog = load_catalog(templates)
+    found = resolve(catalog, {"project.name": "example", **given})
+    before = render_project(catalog, found)
+    on = active_components(catalog, found)
+    gone = 0
+    for part in catalog.components:
+        inside = any(part.folder.is_relative_to(other.folder) for other in on)
+        for path in [] if inside else part.folder.rglob("*.py"):
+            path.unlink()
+            gone += 1
+    assert gone > 100
+    assert render_project(load_catalog(templates), found) == before
 
 
 def test_a_new_test_moves_no_other_one_to_the_sweep(pytestconfig: pytest.Config) -> None:

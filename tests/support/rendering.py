@@ -13,8 +13,9 @@ from scaffold.answers.resolve import resolve
 from scaffold.cache import remember
 from scaffold.render import format as finish
 from scaffold.render.project import render_project
+from scaffold.render.templates import active_components
 from support.files import write_files
-from support.shared import made_once
+from support.shared import digest_of, made_once
 
 
 def render(given: Mapping[str, Value]) -> Mapping[str, str]:
@@ -41,8 +42,9 @@ def _render(answers: tuple[tuple[str, Value], ...]) -> dict[str, str]:
     def make() -> dict[str, str]:
         return render_project(load_catalog(), dict(answers), remember)
 
+    parts = [digest_of(part.folder) for part in active_components(load_catalog(), dict(answers))]
     # of the sweep that leaves out black, nothing may be kept for others
-    return made_once(f"render {finish.black_version()} {answers}", make)
+    return made_once(f"render {finish.black_version()} {parts} {answers}", make)
 
 
 def render_all(

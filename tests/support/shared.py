@@ -1,7 +1,8 @@
 """What several tests need and what takes long to make: made once, kept on the disk.
 
 All workers of pytest-xdist fill and use one folder, in pytest's cache. Its name is a digest of the
-templates and of all code that what is kept depends on, so that a later run may use it, too.
+code and of those templates that any project may have, so that a later run may use it, too. A
+project is kept by the templates of what it has: with those of a feature, others stay as they are.
 """
 
 import hashlib
@@ -9,12 +10,13 @@ import os
 import pickle
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
+from scaffold.answers.manifests import load_catalog
 from scaffold.render.format import black_version
 from support.paths import REPOSITORY
 
@@ -25,16 +27,30 @@ FOLDER = "SCAFFOLD_SHARED_DIR"  # a variable, so that all processes agree
 T = TypeVar("T")
 
 
-@cache
 def digest() -> str:
-    """Of everything that what is kept follows from."""
+    """Of what everything follows from that is kept: code, manifests, the library of templates."""
+    parts = [part.folder for part in load_catalog().components]
+    files = (file for source in SOURCES for file in _files(REPOSITORY / source))
+    return _digest(
+        file for file in files if file.suffix == ".toml" or not any(map(file.is_relative_to, parts))
+    )
+
+
+@cache
+def digest_of(folder: Path) -> str:
+    """Of the templates of a feature, of a task, or of what all projects have."""
+    return _digest(_files(folder))
+
+
+def _files(path: Path) -> list[Path]:
+    paths = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [file for file in paths if file.is_file() and file.suffix != ".pyc"]
+
+
+def _digest(files: Iterable[Path]) -> str:
     found = hashlib.sha256(f"{sys.version} {black_version()}".encode())
-    for source in SOURCES:
-        path = REPOSITORY / source
-        paths = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in paths:
-            if file.is_file() and file.suffix != ".pyc":
-                found.update(f"{file.relative_to(REPOSITORY)}\n".encode() + file.read_bytes())
+    for file in files:
+        found.update(f"{file.relative_to(REPOSITORY)}\n".encode() + file.read_bytes())
     return found.hexdigest()[:20]
 
 
