@@ -20,7 +20,7 @@ import yaml
 from pyflakes.checker import Checker
 
 from corpus.changes import answers
-from corpus.edit import EDITS, CannotEdit, Files
+from corpus.edit import EDITS, CannotEdit, Edit, Files
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.merge.checks.project import checked_in, find_new_wrongs
@@ -177,7 +177,7 @@ def judge_result(
     taken = [
         path for path in mine.keys() & theirs.keys() - base.keys() if mine[path] != theirs[path]
     ]
-    expected = [] if taken else expectations(names, base, theirs)
+    expected = [] if taken else expectations([EDITS[name] for name in names], base, theirs)
     asked = any(change in EDITS[name].decide for name in names)
     marked = [path for path, text in files.items() if MARKER.search(text.encode())]
     if code or marked:
@@ -217,18 +217,18 @@ def judge_result(
     return Verdict(names, change, WRONG, reasons[0], files)
 
 
-def expectations(names: Sequence[str], base: Files, theirs: Files) -> list[Files]:
+def expectations(edits: Sequence[Edit], base: Files, theirs: Files) -> list[Files]:
     """The same edits of the new render, in each way that they can be made there.
 
     Those that erase a part of what the change brings are left out: somebody has to choose.
     """
     found = []
-    ways = [range(1 + len(EDITS[name].others)) for name in names]
+    ways = [range(1 + len(edit.others)) for edit in edits]
     for way in itertools.product(*ways):
         with contextlib.suppress(CannotEdit):
             one = dict(theirs)
-            for name, number in zip(names, way, strict=True):
-                one = EDITS[name](one, number)
+            for edit, number in zip(edits, way, strict=True):
+                one = edit(one, number)
             if not erased(one, base, theirs):
                 found.append(one)
     return found
@@ -375,15 +375,19 @@ def _words(files: Files) -> Counter[str]:
 
 def holds_together(mine: Files, base: Files, theirs: Files, files: Files) -> str:
     """What is wrong with a result for which there is no other to compare with."""
-    for path, text in files.items():
-        if problem := syntax(path, text):
-            return problem
     run = train(files)
     if run.status:
         return f"does not train: {run.said.strip().splitlines()[-1:]}"
+    return loses(mine, base, theirs, files) or unused(base, theirs, files)
+
+
+def loses(mine: Files, base: Files, theirs: Files, files: Files) -> str:
+    """The same, as far as it is seen without training."""
+    for path, text in files.items():
+        if problem := syntax(path, text):
+            return problem
     found = lost(mine, base, theirs, files) or gone(mine, base, theirs, files)
-    found = found or back(mine, base, theirs, files) or undefined(mine, theirs, files)
-    return found or unused(base, theirs, files)
+    return found or back(mine, base, theirs, files) or undefined(mine, theirs, files)
 
 
 def undefined(mine: Files, theirs: Files, files: Files) -> str:
