@@ -202,10 +202,7 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
         },
     ),
     **{
-        precision: (
-            {"hardware.mixed_precision": precision},
-            {"use mixed precision": precision},
-        )
+        precision: ({"hardware.mixed_precision": precision}, {"use mixed precision": precision})
         for precision in ("bf16", "fp16")
     },
     "fp8, torchao": (
@@ -411,11 +408,7 @@ ROWS: dict[str, tuple[Answers, Replies]] = {
                 deepspeed__offload_optimizer_nvme_path="/fast",
             ),
         },
-        {
-            **SPEED,
-            "Where to offload optimizer": "nvme",
-            "Nvme Path to offload optimizer": "/fast",
-        },
+        {**SPEED, "Where to offload optimizer": "nvme", "Nvme Path to offload optimizer": "/fast"},
     ),
     "DeepSpeed, a file": (
         {**DEEPSPEED, "deepspeed.config_file": "zero.json"},

@@ -239,12 +239,7 @@ BAD = [
     ),
     ("dpo", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and rejected"),
     ("reward_model", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and"),
-    (
-        "question_answering",
-        "t.json",
-        '{"data": [1]}',
-        "t.json: it is not JSON in SQuAD's format",
-    ),
+    ("question_answering", "t.json", '{"data": [1]}', "t.json: it is not JSON in SQuAD's format"),
     ("question_answering", "t.json", "[" * 10**6, "t.json: it is not JSON in SQuAD's format"),
     ("question_answering", "t.json", '{"data": []}', "problem: it has no questions."),
     (

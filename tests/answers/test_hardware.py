@@ -107,10 +107,7 @@ REFUSED = {
         ["hardware.distributed_type=XLA", "hardware.sharding=deepspeed"],
         ["hardware.sharding", "hardware.distributed_type"],
     ),
-    "FSDP with two optimizers": (
-        [GPUS, FSDP, "project.task=gan"],
-        ["hardware.sharding", "gan"],
-    ),
+    "FSDP with two optimizers": ([GPUS, FSDP, "project.task=gan"], ["hardware.sharding", "gan"]),
     "TPU machines that are no cluster": (
         ["hardware.distributed_type=XLA", "tpu.tpu_use_cluster=true", "tpu.tpu_vm=one,two"],
         ["tpu.tpu_vm", "others would train on their own"],

@@ -123,10 +123,7 @@ def test_values_change_in_their_rows_and_all_else_stays(tmp_path: Path) -> None:
     old = old.replace("[hardware]", "# the box under the desk\n[ hardware ] # here\n# and there")
     old = old.replace('mixed_precision = "no"', "mixed_precision = 'no'") + "# the end"
     new = rewrite_settings(
-        CATALOG,
-        old,
-        complete(training__epochs=7, hardware__mixed_precision="bf16"),
-        DEFAULT,
+        CATALOG, old, complete(training__epochs=7, hardware__mixed_precision="bf16"), DEFAULT
     )
     gone, added = changed(old, new)
     assert gone == [

@@ -163,16 +163,8 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
         PARAMETERS + "update(model(batch).loss, optimizer)\n",
         PARAMETERS,
     ),
-    "divided by whoever calls": (
-        "TL107",
-        DIVIDED + "update(step, model(batch).loss)\n",
-        DIVIDED,
-    ),
-    "skipped from the start": (
-        "TL401",
-        SKIPPED,
-        SKIPPED.replace("shuffle=True", "shuffle=False"),
-    ),
+    "divided by whoever calls": ("TL107", DIVIDED + "update(step, model(batch).loss)\n", DIVIDED),
+    "skipped from the start": ("TL401", SKIPPED, SKIPPED.replace("shuffle=True", "shuffle=False")),
 }
 
 

@@ -1090,11 +1090,7 @@ class Interrupt:
     ids=["full disk", "interrupted before a call", "interrupted after a call"],
 )
 def test_a_failure_anywhere_leaves_nothing(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    exists: bool,
-    after: bool,
-    error: BaseException,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool, after: bool, error: BaseException
 ) -> None:
     failures = whole = 0
     for at in range(1, 100):

@@ -245,8 +245,7 @@ def conflict(cli: Cli, project: Path) -> Path:
 def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
     text = (conflict / "config.py").read_text()
     found = re.search(
-        r"<{7} yours\n(.*)\n\|{7} previously generated\n(.*)\n={7}\n(.*)\n>{7} (.*)\n",
-        text,
+        r"<{7} yours\n(.*)\n\|{7} previously generated\n(.*)\n={7}\n(.*)\n>{7} (.*)\n", text
     )
     assert found
     values = [re.search(r"epochs: \S+ = (\d+)", found[number]) for number in (1, 2, 3)]

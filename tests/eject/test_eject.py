@@ -126,10 +126,7 @@ NOT_CARRIED = {  # what changes a run, and must be said
         'self.log("train_loss", loss, prog_bar=True)',
         'self.log(name="train_loss", value=loss)',
     ),
-    "the logger": (
-        'self.log("train_loss"',
-        'self.logger.x()\n        self.log("train_loss"',
-    ),
+    "the logger": ('self.log("train_loss"', 'self.logger.x()\n        self.log("train_loss"'),
     "a hook before training": (
         "def configure_optimizers",
         "def setup(self, stage):\n        pass\n\n    def configure_optimizers",

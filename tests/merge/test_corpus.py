@@ -14,15 +14,7 @@ import pytest
 
 from corpus.changes import CHANGES, answers
 from corpus.edit import EDITS, REPORTED, CannotEdit, Edit, after
-from corpus.judge import (
-    NEEDED,
-    NOT_NEEDED,
-    RIGHT,
-    WRONG,
-    edited,
-    judge_result,
-    train,
-)
+from corpus.judge import NEEDED, NOT_NEEDED, RIGHT, WRONG, edited, judge_result, train
 from corpus.report import cases, drawn, judge_all, table
 from support.rendering import render
 

@@ -262,9 +262,7 @@ NEXT_EDITS = {
                 "from mine import show\nfrom model import build_model\n",
             ),
             change(
-                TRAIN,
-                "    checkpoints.resume()\n",
-                "    checkpoints.resume()\n    show(config)\n",
+                TRAIN, "    checkpoints.resume()\n", "    checkpoints.resume()\n    show(config)\n"
             ),
         ],
         ["    checkpoints.resume()\n    show(config)\n", "print(config.max_grad_norm, find_"],

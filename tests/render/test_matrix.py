@@ -28,12 +28,7 @@ from scaffold.cache import remember
 from scaffold.errors import AnswerError
 from scaffold.render.conditions import Situation
 from scaffold.render.project import build_project, compose_project, render_project
-from scaffold.render.templates import (
-    Source,
-    active_components,
-    find_sources,
-    read_templates,
-)
+from scaffold.render.templates import Source, active_components, find_sources, read_templates
 from support.combinations import (
     FIRST_TASK,
     FOR_OTHERS,

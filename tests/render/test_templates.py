@@ -647,16 +647,10 @@ def test_a_replacement_and_what_it_keeps(put: Compose) -> None:
     assert replaced == (
         "if a:\n    while z:\n        g()\n        b(x)\n        if c:\n            d()\n    f()\n"
     )
-    both = put(
-        base,
-        "#: replace outer\n...  #: keep inner\n",
-        "#: replace inner\nh()\n",
-    )
+    both = put(base, "#: replace outer\n...  #: keep inner\n", "#: replace inner\nh()\n")
     assert both == "if a:\n    h()\n    f()\n"
     wrapped = put(
-        base,
-        "#: replace outer\n...  #: keep inner\n",
-        "#: wrap inner\nwith z:\n    ...  #: body\n",
+        base, "#: replace outer\n...  #: keep inner\n", "#: wrap inner\nwith z:\n    ...  #: body\n"
     )
     assert wrapped == "if a:\n    with z:\n        b(x)\n        if c:\n            d()\n    f()\n"
     assert "h()" in put(base, "#: replace inner\nh()\n") and "e()" in put(
@@ -775,11 +769,7 @@ def test_an_import_keeps_its_origin(tmp_path: Path) -> None:
         [Line("import re", tmp_path / "b.py", 1), Line("import ast", tmp_path / "b.py", 2)],
     ]
     found = [(line.text, line.path.name, line.number) for line in merge_imports(blocks, set())]
-    assert found == [
-        ("import ast", "b.py", 2),
-        ("import os", "a.py", 4),
-        ("import re", "a.py", 5),
-    ]
+    assert found == [("import ast", "b.py", 2), ("import os", "a.py", 4), ("import re", "a.py", 5)]
 
 
 def test_a_name_in_a_long_import_keeps_its_origin(tmp_path: Path) -> None:

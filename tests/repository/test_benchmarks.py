@@ -35,8 +35,7 @@ QUICK = HERE[:1]  # in every run
 
 @pytest.mark.train
 @pytest.mark.parametrize(
-    "name",
-    [*QUICK, *(pytest.param(n, marks=pytest.mark.sweep) for n in (*HERE[1:], *NEED_MORE))],
+    "name", [*QUICK, *(pytest.param(n, marks=pytest.mark.sweep) for n in (*HERE[1:], *NEED_MORE))]
 )
 def test_every_contender_ends_with_the_loss_of_the_bare_loop(name: str) -> None:
     if name in NEED_MORE:

@@ -38,10 +38,7 @@ OPTIONS = (
     *("--disable-renderer-backgrounding", "--disable-background-timer-throttling"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")]
 TOOL = Path(sys.executable).with_name("scaffold")
 WAIT = 60_000  # milliseconds: other tests run beside
 BUSY = 5  # times that a page may take on a machine that does other things
