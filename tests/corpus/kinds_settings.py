@@ -1,15 +1,10 @@
 """Edits of settings: where they come from, and which there are."""
 
-import ast
-import json
-import re
-
 from corpus.edit import (
     CONFIG,
     DATA,
     REPORTED,
     TRAIN,
-    Files,
     add_import,
     after,
     before,
@@ -22,8 +17,6 @@ from corpus.edit import (
     sub,
 )
 from corpus.structure import (
-    Field,
-    fields,
     without_unused_imports,
 )
 
@@ -34,80 +27,6 @@ TIMM, CLEANRL, NANO, LLAMA = (
     "karpathy/llama2.c:train.py",
 )
 
-
-def plain(row: Field) -> str:
-    """The value as it stands in YAML, JSON or a dictionary: no path."""
-    return re.sub(r"Path\((.*)\)", r"\1", row.value)
-
-
-def argparse_parser(found: list[Field]) -> str:
-    lines = ["def parse_args():", "    parser = argparse.ArgumentParser(description=__doc__)"]
-    for row in found:
-        kind_of = row.type if row.type in ("int", "float", "str", "Path") else "str"
-        text = row.comment.replace("%", "%%")
-        name = row.name
-        lines.append(
-            f'    parser.add_argument("--{name}", type={kind_of}, default={row.value}, help="{text}")'
-        )
-    return "\n".join([*lines, "    return parser.parse_args()"])
-
-
-def in_groups(found: list[Field]) -> str:
-    lines = ["parser = argparse.ArgumentParser(description=__doc__)"]
-    lines.append('group = parser.add_argument_group("training parameters")')
-    for row in found:
-        kind_of = row.type if row.type in ("int", "float", "str", "Path") else "str"
-        flag = f"--{row.name.replace('_', '-')}"
-        text = row.comment.replace("%", "%%")
-        lines.append(
-            f'group.add_argument("{flag}", default={row.value}, type={kind_of}, help="{text}")'
-        )
-    return "\n".join(lines)
-
-
-def namespace(found: list[Field]) -> str:
-    lines = [f"    {row.name}={row.value},  # {row.comment}" for row in found]
-    return "\n".join(["CONFIG = SimpleNamespace(", *lines, ")"])
-
-
-def class_of_constants(found: list[Field]) -> str:
-    lines = [f"    {row.name} = {row.value}  # {row.comment}" for row in found]
-    return "\n".join(["class Config:", *lines])
-
-
-def dictionary(found: list[Field]) -> str:
-    lines = [f'    "{row.name}": {row.value},  # {row.comment}' for row in found]
-    return "\n".join(["DEFAULTS = {", *lines, "}"])
-
-
-def constants(found: list[Field]) -> str:
-    lines = [f"{row.name} = {row.value}  # {row.comment}" for row in found]
-    names = ", ".join(f"{row.name}={row.name}" for row in found)
-    return "\n".join([*lines, "", "", f"CONFIG = SimpleNamespace({names})"])
-
-
-def in_file(path: str, form: str):
-    """The values go into a file, and the script reads it."""
-
-    def write(files: Files) -> None:
-        found = fields(files[TRAIN])
-        if form == "yaml":
-            lines = [f"{row.name}: {plain(row)}" for row in found]
-            files[path] = "\n".join(lines) + "\n"
-        else:
-            values = {row.name: ast.literal_eval(plain(row)) for row in found}
-            files[path] = json.dumps(values, indent=2) + "\n"
-
-    return write
-
-
-READ = '''
-def read_config(path):
-    """The settings of a file."""
-    values = {loader}
-    values["output_dir"] = Path(values["output_dir"])
-    return SimpleNamespace(**values)
-'''
 
 kind(
     "Config with tyro",

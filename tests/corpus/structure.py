@@ -7,8 +7,6 @@ import itertools
 import re
 import textwrap
 import tokenize
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from corpus.edit import TRAIN, Apply, CannotEdit, Files, Place, find, places, rows, span, splice
 from support.canonical import blackened
@@ -336,44 +334,5 @@ def split_method(
         (place,) = find(text, rf"def {method}\(", of)
         body = rows("\n".join(moved), "        ")
         files[TRAIN] = blackened(splice(text, place.end, place.end, ["", head, *body, ""]))
-
-    return apply
-
-
-@dataclass(frozen=True)
-class Field:
-    """A field of Config."""
-
-    name: str
-    type: str
-    value: str
-    comment: str
-
-
-def fields(text: str) -> list[Field]:
-    """The fields of Config, in their order."""
-    found = find(text, r"(@\S+ )?class Config", "")
-    lines = text.splitlines()
-    result = []
-    for node in getattr(found[0].node, "body", []):
-        if isinstance(node, ast.AnnAssign) and node.value:
-            comment = lines[node.lineno - 1].partition("  # ")[2]
-            words = (ast.unparse(part) for part in (node.target, node.annotation, node.value))
-            result.append(Field(*words, comment))
-    return result
-
-
-def instead_of_config(write: Callable[[list[Field]], str], call: str) -> Apply:
-    """Something else in place of the class Config, and of the call that makes one."""
-
-    def apply(files: Files) -> None:
-        text = files[TRAIN]
-        (place,) = find(text, r"(@\S+ )?class Config", "")
-        text = splice(text, place.start, place.end, write(fields(text)).splitlines())
-        text, made = re.subn(r"parse_config\(__doc__\)", call, text)
-        if made != 1:
-            raise CannotEdit("Config is made otherwise")
-        text = re.sub(r"(\w+): Config\b", r"\1", text)
-        files[TRAIN] = text
 
     return apply

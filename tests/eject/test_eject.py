@@ -485,13 +485,6 @@ def test_data_that_the_training_has_set_up_is_not_used_after_it(cli: Cli, tmp_pa
     assert "#   print(len(rows.rows))" in train and "after_training" not in train
 
 
-STOPPING = change(
-    "train_dataset=data)",
-    "train_dataset=data, eval_dataset=data, callbacks=[EarlyStoppingCallback(2, 0.01)])",
-    SCRIPTS["transformers"].replace("Trainer, T", "EarlyStoppingCallback, Trainer, T"),
-)
-
-
 def test_imports_are_sorted_as_ruff_wants(cli: Cli, tmp_path: Path) -> None:
     """One empty line below imports before a constant, and none below a `def`."""
     text = change("class Net", "WIDTH = 16\n\n\nclass Net").replace("Net(width=16)", "Net(WIDTH)")

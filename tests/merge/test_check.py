@@ -26,7 +26,6 @@ CONFIG = """
         def total(self):
             return self.epochs
 """
-GOES = {"train.py": "        max_norm: float = 1.0\n"}  # a field, and each case still uses it
 
 
 def files(text: str, **others: str) -> Files:
