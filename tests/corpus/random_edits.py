@@ -282,10 +282,6 @@ def reformat(random: Random, spot: Spot, new: str) -> Ways:
     return [formatted(spot.path, length=random.choice([79, 88, 120]))]
 
 
-def reformat_all(random: Random, spot: Spot, new: str) -> Ways:
-    return [formatted(length=random.choice([79, 88, 120]))]
-
-
 def single_quotes(random: Random, spot: Spot, new: str) -> Ways:
     return [sub(spot.path, QUOTED, r"'\1'", None)]
 
@@ -335,7 +331,6 @@ KINDS: dict[Kind, int] = {
     rename_function: 1,
     move_module: 1,
     reformat: 1,
-    reformat_all: 1,
     single_quotes: 1,
     reorder: 1,
     edit_docstring: 1,
@@ -355,13 +350,22 @@ def edit_text(random: Random, files: Files, new: str) -> Ways:
     return ways
 
 
+def reformat_all(random: Random, files: Files, new: str) -> Ways:
+    """All files of Python; those that an update brings may be as they are generated."""
+    length, known = random.choice([79, 88, 120]), [path for path, _ in _code(files)]
+    return [formatted(length=length), formatted(*known, length=length)]
+
+
+WHOLE = {edit_text: 3, reformat_all: 1}  # what looks at no statement
+
+
 # drawing one
 
 
 def draw(random: Random, files: Files, theirs: Files | None = None) -> tuple[Edit, Files]:
     """An edit, and the files with it; with `theirs`, near what these have otherwise."""
     while True:
-        kind = random.choices([*KINDS, edit_text], [*KINDS.values(), 3])[0]
+        kind = random.choices([*KINDS, *WHOLE], [*KINDS.values(), *WHOLE.values()])[0]
         edit = make(random, files, kind, theirs)
         if edit:
             return edit
@@ -372,10 +376,7 @@ def make(
 ) -> tuple[Edit, Files] | None:
     """An edit of this kind, or None where it found nothing to do."""
     new = f"edit_{random.randrange(10_000, 100_000)}"
-    if kind is edit_text:
-        ways = edit_text(random, files, new)
-    else:
-        ways = kind(random, _spot(random, files, theirs), new)
+    ways = kind(random, files if kind in WHOLE else _spot(random, files, theirs), new)
     if not ways:
         return None
     if kind not in (reformat, reformat_all, single_quotes):

@@ -27,7 +27,7 @@ from corpus.judge import (
     same_code,
     syntax,
 )
-from corpus.random_edits import KINDS, Kind, draw, make
+from corpus.random_edits import KINDS, WHOLE, Kind, draw, make
 from corpus.report import row
 from scaffold import __version__
 from scaffold.answers.catalog import Value
@@ -199,7 +199,7 @@ def test_there_and_back_everywhere(change: str) -> None:
     there_and_back(change)
 
 
-@pytest.mark.parametrize("kind", in_turns([*KINDS], 4), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", in_turns([*KINDS, *WHOLE], 4), ids=lambda kind: kind.__name__)
 def test_an_edit_is_made_and_left_by_the_same_answers(kind: Kind) -> None:
     files = dict(render({}))
     tries = (make(Random(seed), files, kind) for seed in range(100))
