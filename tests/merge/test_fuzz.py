@@ -166,18 +166,18 @@ def test_random_edits(proven: Proven) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(("number", "count", "least"), [(1, 4000, 0.95), (3, 2000, 0.85)])
+@pytest.mark.parametrize(("number", "count", "most"), [(1, 4000, 0.015), (3, 2000, 0.03)])
 def test_many_random_edits(
-    number: int, count: int, least: float, proven: Proven, capsys: pytest.CaptureFixture[str]
+    number: int, count: int, most: float, proven: Proven, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither wrong nor, more often than that, a conflict."""
+    """Neither wrong nor, more often than that, a conflict that is not needed."""
     with ProcessPoolExecutor(2) as pool:
         found = [*pool.map(partial(run_case, number=number), range(count), chunksize=100)]
     with capsys.disabled():
         print(f"\n{number} edit(s)\n{report(found)}")
     proven(f"projects with {number} random edit(s) merged", len(found))
     assert not [one for one in found if one.verdict == WRONG]
-    assert sum(one.verdict == RIGHT for one in found) >= least * len(found)
+    assert sum(one.verdict == NOT_NEEDED for one in found) <= most * len(found)
 
 
 def there_and_back(change: str) -> None:
