@@ -990,6 +990,12 @@ WRONG = {
         "def f(a, b):\n    return a\n\n\nf(1, b=2)\n",
         "train.py:5: f(b=...): f has no argument b",
     ),
+    "a field in a dict": (
+        f"{SHARED}    print(1)\n\nsettings = {{'clip': 1}}\nConfig(**settings)\n",
+        f"{SHARED.replace('clip', 'norm')}\nsettings = {{'clip': 1}}\nConfig(**settings)\n",
+        SHARED.replace("clip", "norm"),
+        "train.py:15: Config(clip=...): Config has no field clip",
+    ),
     "an argument that is given twice": (
         "def f(a, b):\n    return a\n\n\nf(1, 2)\n",
         "def f(a, b):\n    return a\n\n\nf(1, 2, b=2)\n",

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from scaffold.merge.semantics.infer import Project, is_plain
-from scaffold.merge.semantics.scopes import Facts, Function
+from scaffold.merge.semantics.scopes import Facts, Function, Scope
 from scaffold.merge.semantics.types import Class, Object, Outside
 
 
@@ -17,39 +17,50 @@ def wrong_calls(project: Project, facts: Facts) -> Iterator[tuple[int, str]]:
             if kind.name == "dataclasses.replace" and call.args:
                 changed = project.kind(call.args[0], scope)
                 if isinstance(changed, Object):
-                    yield from _fields(project, changed.of, call, "replace")
+                    yield from _fields(project, changed.of, call, scope, "replace")
             continue
         if isinstance(kind, Class) and "__init__" not in project.members(kind).bindings:
-            yield from _fields(project, kind, call, name)
+            yield from _fields(project, kind, call, scope, name)
             continue
         function, skipped = project.called(call, scope)
         if function is not None and is_plain(function):
-            yield from ((call.lineno, text) for text in _misfits(function, skipped, call, name))
+            yield from (
+                (call.lineno, text) for text in _misfits(function, skipped, call, scope, name)
+            )
 
 
-def _keywords(call: ast.Call) -> Iterator[str]:
+def _keywords(call: ast.Call, scope: Scope) -> Iterator[str]:
+    """The names of the arguments, also of those in a dict: `Config(**settings)`."""
     for keyword in call.keywords:
         if keyword.arg:
             yield keyword.arg
-        elif isinstance(keyword.value, ast.Dict):
-            for key in keyword.value.keys:
-                if isinstance(key, ast.Constant) and isinstance(key.value, str):
-                    yield key.value
+            continue
+        value: object = keyword.value
+        if isinstance(value, ast.Name):
+            held = scope.names.get(value.id) or (scope.parent and scope.parent.names.get(value.id))
+            value = held[0] if held and len(held) == 1 else None
+        for key in value.keys if isinstance(value, ast.Dict) else ():
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                yield key.value
 
 
-def _fields(project: Project, kind: Class, call: ast.Call, name: str) -> Iterator[tuple[int, str]]:
+def _fields(
+    project: Project, kind: Class, call: ast.Call, scope: Scope, name: str
+) -> Iterator[tuple[int, str]]:
     members = project.members(kind)
     if members.is_dataclass and not members.is_open:
-        for keyword in _keywords(call):
+        for keyword in _keywords(call, scope):
             if keyword not in members.fields:
                 yield call.lineno, f"{name}({keyword}=...): {kind.name} has no field {keyword}"
 
 
-def _misfits(function: Function, skipped: int, call: ast.Call, name: str) -> Iterator[str]:
+def _misfits(
+    function: Function, skipped: int, call: ast.Call, scope: Scope, name: str
+) -> Iterator[str]:
     arguments = function.args
     places = [*arguments.posonlyargs, *arguments.args][skipped:]
     names = {argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)}
-    given = [*_keywords(call)]
+    given = [*_keywords(call, scope)]
     if not arguments.kwarg:
         for keyword in given:
             if keyword not in names:
