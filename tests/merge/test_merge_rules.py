@@ -543,6 +543,8 @@ def test_a_statement_that_the_owner_only_moved_goes_where_it_is_now(number: str)
     rest = PHASES.replace(line, "")
     for ours in (rest + line, rest.replace("(m):\n", f"(m):\n{line}"), PHASES):
         assert clean(PHASES, ours, rest) == rest
+    words = f"{rest}{line.rstrip()}  # first of all\n"
+    assert "# first of all" in (merge(PHASES, words, rest).files["train.py"] or "")
 
 
 def test_a_field_that_the_owner_moved_into_a_base_class_goes_from_there() -> None:

@@ -101,7 +101,9 @@ def _moved(triple: Triple) -> dict[int, int]:
         place: lost[name]
         for places in triple.ours.inserts
         for place in places
-        if (name := _identity(units[place])) in lost and base[name] == own[name] == 1
+        if (name := _identity(units[place])) in lost
+        and base[name] == own[name] == 1
+        and units[place].comment in ("", triple.base[lost[name]].comment)  # no words of the owner
     }
 
 
