@@ -55,7 +55,7 @@ class Kinds(Modules):
 
     def kind(self, node: ast.expr, scope: Scope) -> Kind | None:
         """What an expression is. None if that is not certain."""
-        if isinstance(node, ast.Name):
+        if self._open and isinstance(node, ast.Name):  # it may refer to itself
             return self.look_up(node.id, scope)
         key = (id(node), id(scope))
         if key not in self._kinds:
@@ -67,6 +67,8 @@ class Kinds(Modules):
         match node:
             case ast.Constant(value=None):
                 return Nothing()
+            case ast.Name():
+                return self.look_up(node.id, scope)
             case ast.Attribute():
                 return self._attribute(self.kind(node.value, scope), node.attr)
             case ast.Call():
