@@ -38,10 +38,11 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
         module = re.escape(module_of(other).rpartition(".")[2])
         imported = re.findall(rf"from (?:[\w.]*\.)?{module} import (\([^)]*|[^\n]*)", text)
         names = set(re.findall(r"\w+", " ".join(imported)))
+        gone = _attributes(base) - _attributes(own)
+        if module not in text and not gone & _attributes(text):
+            continue
         found = _find_renames(base, own)
         text = _name_methods(text, own, found)
-        if module not in text:
-            continue
         table |= {name: new for name, new in found.items() if name in names}
         text = name_attributes(text, module, found)
     if not table:
@@ -49,6 +50,11 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
     if path.endswith(NOTEBOOK):  # words of its text are names, too
         return re.sub(r"\w+", lambda word: table.get(word[0], word[0]), text)
     return write_units(rename_units(split(text, PYTHON), Renames(everywhere=table)))
+
+
+@lru_cache(maxsize=64)
+def _attributes(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\.(\w+)", text))
 
 
 def _name_methods(text: str, own: str, renames: Mapping[str, str]) -> str:
