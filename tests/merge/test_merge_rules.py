@@ -4,12 +4,15 @@ Cases on the real templates are in `test_cases.py`.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from textwrap import dedent, indent
 
 import pytest
 
 from scaffold.merge.checks.project import find_new_wrongs
 from scaffold.merge.conflicts import take_side
+from scaffold.merge.diff.assemble import Assembly, Piece
+from scaffold.merge.guards import broken_names
 from scaffold.merge.merge import Merged, merge_files
 from scaffold.project.pristine import Pristine
 
@@ -591,6 +594,27 @@ def test_what_comes_after_each_of_two_branches_stands_after_both() -> None:
     assert "2)\n    best.update(metrics, model)\n    log" in clean(ONCE, BRANCHES, theirs)
     more = BRANCHES.replace("loaders[0])\n", "loaders[0])\n        show(metrics)\n")
     assert "you also have metrics in another branch" in asked(ONCE, more, theirs)
+
+
+def test_two_own_ends_of_one_condition_are_a_conflict() -> None:
+    base = "def f(x):\n    return run(x)\n"
+    new = "def f(x):\n    if x:\n        return run(x)\n"
+    ours = f"{new}    elif y:\n        return run(y)\n    else:\n        a()\n"
+    theirs = f"{new}    else:\n        a()\n        b()\n"
+    assert merge(base, ours, theirs).conflicts
+
+
+def test_what_would_be_no_python_is_a_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever goes wrong in a merge."""
+    usual = Assembly._gap
+
+    def wrong(self: Assembly, gap: int) -> list[Piece]:
+        return [replace(piece, depth=7, lines=("    " * 7 + "x",)) for piece in usual(self, gap)]
+
+    monkeypatch.setattr(Assembly, "_gap", wrong)
+    monkeypatch.setattr(broken_names, "doubt", lambda file, fault: None)
+    merged = merge(STEP, STEP + "    done()\n", STEP.replace("    for", "    begin()\n    for"))
+    assert len(merged.conflicts) == 1 and "valid Python" in merged.conflicts[0].label
 
 
 def test_a_conflict_does_not_cut_a_condition_in_two() -> None:

@@ -525,11 +525,22 @@ def lay_out(text: str, width: int, ours: Statement) -> str:
     if found is None or found[1].word:
         return text
     body = "\n    pass" if text.rstrip().endswith(":") else ""
+    if body and not _is_laid_out("\n".join(ours.flat) + body, length):
+        return text  # by hand
     try:
         mode = black.Mode(line_length=length, string_normalization="'" not in text)
         return black.format_str(text + body, mode=mode).rstrip("\n").removesuffix(body)
     except ValueError:  # InvalidInput: black can't read it
         return text
+
+
+def _is_laid_out(text: str, length: int) -> bool:
+    import black
+
+    try:
+        return black.format_str(text, mode=black.Mode(line_length=length)).rstrip("\n") == text
+    except ValueError:
+        return False
 
 
 def _is_docstring(text: str) -> bool:

@@ -164,7 +164,7 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
-    if gap and branch_of(triple, gap - 1) is not None:
+    if gap and branch_of(triple, gap - 1) is not None and not theirs[0].continues:
         ours = _without_branches(ours)  # theirs stand below all of them
     if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):

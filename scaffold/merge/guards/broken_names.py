@@ -19,6 +19,7 @@ from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.imports import comes_with_all
 from scaffold.merge.semantics.names import (
     UNDEFINED,
+    UNREADABLE,
     UNUSED_VARIABLE,
     Fault,
     find_faults,
@@ -38,6 +39,8 @@ GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
     find_moved_out,
     find_copied_code,
 )
+
+_UNREADABLE = Fault(UNREADABLE, "")
 
 
 def verify(file: OpenFile) -> None:
@@ -79,11 +82,17 @@ def verify(file: OpenFile) -> None:
             break
     if _is_open(file):
         _balance(file)
+    elif _UNREADABLE in find_faults(_merged(file)) and _UNREADABLE not in before:
+        file.doubts = {(0, len(file.assembly.base) + 1): UNREADABLE}  # the file as a whole
 
 
 def _is_open(file: OpenFile) -> bool:
     """Whether there is a conflict in a file."""
     return any(isinstance(piece, Clash) for piece in file.assembly.merge(file.doubts))
+
+
+def _merged(file: OpenFile) -> str:
+    return mended_text(file, file.assembly.merge(file.doubts))
 
 
 def _is_left_over(file: OpenFile, fault: Fault) -> bool:
