@@ -552,7 +552,7 @@ WAYS = {
 def test_an_interrupted_job_ends_as_one_that_never_stopped(
     way: str, slurm: Callable[..., str], whole: Path
 ) -> None:
-    """The run saves, is queued again, and goes on."""
+    """The run saves a checkpoint, is queued again and continues."""
     output = ["--output-dir", f"runs/{way}"]
     job = slurm("sbatch", "--parsable", "train.sbatch", *LONG, *output, cwd=whole)
     log = whole / f"slurm-{job}.out"

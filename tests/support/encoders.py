@@ -48,9 +48,28 @@ for length in (limit, limit + 1):
     except (IndexError, RuntimeError):
         works.append(False)
 """
+# the Trainer of Transformers with these batches, for ten steps; `ends` are the weights of both
+BY_TRANSFORMERS = """
+class Trainer(transformers.Trainer):
+    def get_train_dataloader(self):
+        return DataLoader(batches, batch_size=None)
+
+    def training_step(self, *given, **named):
+        theirs.append(float(loss := super().training_step(*given, **named)))
+        return loss
+
+arguments = transformers.TrainingArguments(
+    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
+    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
+    disable_tqdm=True,
+)
+Trainer(other, arguments).train()
+ends = [network.state_dict() for network in (begin.model, other)]
+"""
 # ten steps of a project, and the same batches by the Trainer of Transformers, from equal weights.
 # `note` stands for the function of data.py that makes a batch, and keeps it in `seen`
-STEPS = """
+STEPS = (
+    """
 import torch, transformers
 from torch.utils.data import DataLoader
 
@@ -67,26 +86,14 @@ ours = [line["loss"] for line in lines if "loss" in line]
 other = build(config).model
 other.load_state_dict(torch.load("begin.pt"))
 batches, theirs = seen[:10], []
-
-class Trainer(transformers.Trainer):
-    def get_train_dataloader(self):
-        return DataLoader(batches, batch_size=None)
-
-    def training_step(self, *given, **named):
-        theirs.append(float(loss := super().training_step(*given, **named)))
-        return loss
-
-arguments = transformers.TrainingArguments(
-    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
-    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
-    disable_tqdm=True,
-)
-Trainer(other, arguments).train()
-ends = [network.state_dict() for network in (begin.model, other)]
+"""
+    + BY_TRANSFORMERS
+    + """
 # what shifts all scores of a softmax alike has a gradient of rounding, of which Adam makes steps
 names = [name for name in ends[0] if not name.endswith({shifts})]
 worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in names)
 """
+)
 
 
 def pretrained(name: str, **more: Value) -> dict[str, Value]:

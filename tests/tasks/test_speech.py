@@ -9,6 +9,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
+from support.encoders import BY_TRANSFORMERS
 from support.files import write_files
 from support.recordings import FLAC, HUB, RECORD
 from support.rendering import render
@@ -306,7 +307,8 @@ def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: P
     assert count_passed(run_tests(project)) >= 30
 
 
-TRAINER = """
+TRAINER = (
+    """
 import json
 import pathlib
 import torch
@@ -342,25 +344,13 @@ for sounds, lengths, targets, sizes in seen[:10]:
     labels = targets.masked_fill(torch.arange(targets.shape[1]) >= sizes[:, None], -100)
     mask = (torch.arange(sounds.shape[1]) < lengths[:, None]).long()
     batches.append({"input_values": sounds, "attention_mask": mask, "labels": labels})
-
-class Trainer(transformers.Trainer):
-    def get_train_dataloader(self):
-        return DataLoader(batches, batch_size=None)
-
-    def training_step(self, *given, **named):
-        theirs.append(float(loss := super().training_step(*given, **named)))
-        return loss
-
-arguments = transformers.TrainingArguments(
-    "other", max_steps=10, learning_rate=1e-3, lr_scheduler_type="constant",
-    weight_decay=0.0, max_grad_norm=1.0, report_to=[], save_strategy="no", use_cpu=True,
-    disable_tqdm=True,
-)
-Trainer(other, arguments).train()
-ends = [network.state_dict() for network in (begin.model, other)]
+"""
+    + BY_TRANSFORMERS
+    + """
 worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0])
 print(json.dumps([ours, theirs, worst]))
 """
+)
 
 
 @pytest.mark.sweep

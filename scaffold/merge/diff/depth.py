@@ -59,14 +59,20 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     return best[2] if best else 0
 
 
+def new_head(triple: Triple, number: int) -> int | None:
+    """The head of the owner's new block around a statement of the base, if it is in one."""
+    place = triple.ours.match[number]
+    head = None if place is None else triple.ours.parents[place]
+    return None if head in triple.ours.number_of else head
+
+
 def branch_of(triple: Triple, number: int) -> int | None:
     """The head of a new condition's branch, into which the owner put a statement of the base.
 
     Only if another branch has a new statement like it: one that binds or calls the same.
     """
-    side, place = triple.ours, triple.ours.match[number]
-    head = None if place is None else side.parents[place]
-    if place is None or head is None or head in side.number_of:
+    side, place, head = triple.ours, triple.ours.match[number], new_head(triple, number)
+    if place is None or head is None:
         return None
     purposes = _purposes(side.units[place])
     others = (row for other in _other_branches(side, head) for row in block_of(side.units, other))

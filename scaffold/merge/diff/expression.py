@@ -168,9 +168,8 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
         yield Splice(*ours.span(m), theirs.cut(t))
         return
     if isinstance(m, ast.AnnAssign) and isinstance(b, ast.Assign) and isinstance(t, ast.Assign):
-        if m.value is None or [ast.unparse(part) for part in (*b.targets, *t.targets)] != 2 * [
-            ast.unparse(m.target)
-        ]:
+        targets = {ast.unparse(part) for part in (*b.targets, *t.targets)}
+        if m.value is None or targets != {ast.unparse(m.target)}:
             raise Differs
         yield from _merge_nodes(sources, (b.value, m.value, t.value))  # the owner added a hint
         return
