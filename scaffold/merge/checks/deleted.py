@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Set
 from difflib import unified_diff
 
 from scaffold.merge.semantics.names import defines, is_test
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.versions import Files, Versions
 
 # definitions by the same names, from which on another file counts as the new place
@@ -73,4 +73,4 @@ def _definitions(text: str) -> dict[str, str]:
     except SyntaxError:
         return {}
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return {node.name: ast.dump(node) for node in ast.walk(tree) if isinstance(node, kinds)}
+    return {node.name: ast.dump(node) for node in nodes_of(tree) if isinstance(node, kinds)}

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
+from scaffold.merge.source.parse import nodes_of
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -14,7 +15,7 @@ def used_too_early(facts: Facts) -> Iterator[tuple[str, int]]:
         if not isinstance(scope.node, FUNCTIONS):
             continue
         seen = {name for name, found in scope.names.items() if isinstance(found[0], Parameter)}
-        for node in ast.walk(scope.node):
+        for node in nodes_of(scope.node):
             if isinstance(node, ast.Global | ast.Nonlocal):
                 seen |= set(node.names)
         early: dict[str, int] = {}

@@ -15,6 +15,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.scopes import FUNCTIONS, Scope
 from scaffold.merge.semantics.types import Callable
+from scaffold.merge.source.parse import nodes_of
 
 _DEPTH = 4  # of calls that are followed
 
@@ -45,6 +46,12 @@ class Names(dict[str, Value]):
     def __setitem__(self, name: str, value: Value) -> None:
         super().__setitem__(name, value)
         self.has_dicts = self.has_dicts or isinstance(value, Keys)
+
+    def changed_since(self, before: Mapping[str, Value]) -> Iterator[str]:
+        """The names that stand for something else than before."""
+        for name, value in self.items():
+            if name not in before or before[name] is not value:
+                yield name
 
 
 @dataclass(frozen=True)
@@ -220,7 +227,8 @@ class _Values:
         whole: set[str] = set()
         inside: set[int] = set()
         returned = isinstance(node, ast.Return)  # who calls the function reads it, or does not
-        for part in (found for root in parts for found in ast.walk(root)):
+        nodes = [node for part in parts for node in nodes_of(part)]
+        for part in nodes:
             key = _read_key(part, names)
             if key is not None:
                 name, text, owner = key
@@ -229,7 +237,7 @@ class _Values:
                 inside.add(owner)
             elif isinstance(part, ast.Call) and isinstance(node, ast.Expr):
                 self.call(part, names, scope)
-        for part in (found for root in parts for found in ast.walk(root)):
+        for part in nodes:
             if isinstance(part, ast.Name) and id(part) not in inside and not returned:
                 is_read = isinstance(part.ctx, ast.Load) and isinstance(names.get(part.id), Keys)
                 whole |= {part.id} if is_read else set()
@@ -318,7 +326,7 @@ class _Reader(_Values):
         ends = [Names(names) for _ in bodies]
         for body, end in zip(bodies, ends, strict=True):
             self.body(body, end, scope, returned)
-        for name in {name for end in ends for name in end}:
+        for name in {name for end in ends for name in end.changed_since(names)}:
             names[name] = _join([end[name] for end in ends if name in end])
 
     def simple(self, node: ast.stmt, names: Names, scope: Scope, returned: list[Value]) -> None:
@@ -423,6 +431,6 @@ def _join(values: Sequence[Value]) -> Value:
 
 
 def _forget(target: ast.expr, names: Names) -> None:
-    for node in ast.walk(target):
+    for node in nodes_of(target):
         if isinstance(node, ast.Name):
             names.pop(node.id, None)

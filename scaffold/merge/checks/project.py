@@ -22,7 +22,7 @@ from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, module_of
 from scaffold.merge.semantics.scopes import Facts, Scope
 from scaffold.merge.semantics.types import Class, Module, Object
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import nodes_of, parse
 
 Files = Mapping[str, str]
 
@@ -147,7 +147,7 @@ def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
     for name, line in used_too_early(facts):
         names.discard(name)
         yield Wrong(facts.path, f"the name {name} is used before it is set", line)
-    for node in ast.walk(parse(text)) if names else ():
+    for node in nodes_of(parse(text)) if names else ():
         if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
             yield Wrong(facts.path, f"the name {node.id} is not defined", node.lineno)
 

@@ -8,6 +8,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.semantics.scopes import Function, walk
+from scaffold.merge.source.parse import nodes_of
 
 
 def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
@@ -33,11 +34,11 @@ def _results(
         if is_test(path) or (paths is not None and path not in paths):
             continue  # of a test, pytest says it
         scopes = {id(call): scope for call, scope in facts.calls}
-        for statement in ast.walk(facts.tree):
+        for statement in nodes_of(facts.tree):
             if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return):
                 continue
             unused = statement.value if isinstance(statement, ast.Expr) else None
-            for call in ast.walk(statement):
+            for call in nodes_of(statement):
                 if not isinstance(call, ast.Call) or id(call) not in scopes or call is unused:
                     continue
                 function, _ = project.called(call, scopes[id(call)])

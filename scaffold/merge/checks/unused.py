@@ -11,6 +11,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.semantics.types import Callable, Class, Object
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.training import CONFIG
 
 
@@ -86,7 +87,7 @@ class _Uses:
         return name in self.read or any(
             isinstance(node, ast.Constant) and node.value == name
             for tree in self.code
-            for node in ast.walk(tree)
+            for node in nodes_of(tree)
         )
 
     def lacks(self, name: str, method: str) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from scaffold.merge.diff.expression import MergeLines
 from scaffold.merge.diff.mapping import Side, find_parents
 from scaffold.merge.source.imports import imports_of
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
@@ -107,7 +108,7 @@ def _adds_hint(old: Statement, new: Statement) -> bool:
 
 def _called(unit: Statement) -> set[str]:
     """What a statement calls."""
-    nodes = ast.walk(unit.node) if unit.node else ()
+    nodes = nodes_of(unit.node) if unit.node else ()
     return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
 
 

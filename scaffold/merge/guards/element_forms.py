@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import PYTHON, Statement, is_constant
 
 _ADDS = ("append", "add", "appendleft", "put")
@@ -60,7 +61,7 @@ def _added(unit: Statement) -> tuple[str, int] | None:
 
 def _elements_used(unit: Statement) -> set[str]:
     """The names whose elements a statement may use: not only their number."""
-    nodes = list(ast.walk(unit.node)) if unit.node else []
+    nodes = nodes_of(unit.node) if unit.node else []
     counted = {
         id(node.args[0])
         for node in nodes

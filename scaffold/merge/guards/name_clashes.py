@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import PYTHON, Statement
 
 
@@ -37,7 +38,7 @@ def read_names(units: Sequence[Statement]) -> dict[str, Names]:
             held.binds.setdefault(name, set()).add(imported.get(name, unit.key))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             inner = found.setdefault(f"{unit.scope}.{node.name}".strip("."), Names())
-            for row in (part for part in ast.walk(node.args) if isinstance(part, ast.arg)):
+            for row in (part for part in nodes_of(node.args) if isinstance(part, ast.arg)):
                 inner.binds.setdefault(row.arg, set()).add(f"parameter {row.arg}")
     return found
 

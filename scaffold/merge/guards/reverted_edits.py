@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from scaffold.merge.diff.deletions import is_in, is_same, moved_and_gone, stays_deleted
 from scaffold.merge.diff.mapping import alike, anchor
 from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement
 
 _MOVED = 1.5  # the likeness from which a statement with the same role is the same one
@@ -63,7 +64,7 @@ def _written_twice(triple: Triple, known: set[tuple[str, str]]) -> Iterator[tupl
 
 def _computes(unit: Statement) -> bool:
     """Whether a statement calls or computes something."""
-    nodes = ast.walk(unit.node) if unit.node else ()
+    nodes = nodes_of(unit.node) if unit.node else ()
     return any(isinstance(node, ast.Call | ast.BinOp) for node in nodes)
 
 

@@ -11,7 +11,7 @@ from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of, read_effects
 from scaffold.merge.semantics.sources import Sources
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.statement import PYTHON, Statement, is_constant
 from scaffold.merge.source.write import write_units
 
@@ -70,7 +70,7 @@ def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
 
 def _keys_read(unit: Statement, name: str) -> set[str]:
     """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
-    nodes = list(ast.walk(unit.node)) if unit.node else []
+    nodes = nodes_of(unit.node) if unit.node else []
     reads = [row for row in nodes if isinstance(row, ast.Name) and row.id == name]
     keys = {
         row.slice.value

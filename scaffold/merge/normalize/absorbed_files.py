@@ -13,7 +13,7 @@ from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended, replace_rows
 from scaffold.merge.semantics.names import is_test, module_of
 from scaffold.merge.source.imports import imports_in
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.statement import PYTHON, Statement, split
 from scaffold.merge.source.versions import Files, Versions
 from scaffold.merge.source.write import write_units
@@ -117,7 +117,7 @@ def _import_from(text: str, old: str, new: str) -> str:
     if not re.search(rf"\bfrom {re.escape(old)} import\b", text):
         return text
     try:
-        nodes = [node for node in ast.walk(parse(text)) if isinstance(node, ast.ImportFrom)]
+        nodes = [node for node in nodes_of(parse(text)) if isinstance(node, ast.ImportFrom)]
     except SyntaxError:
         return text
     for node in sorted(nodes, key=lambda node: -node.lineno):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import Source, read_source
 from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement, fingerprint
 
 
@@ -85,7 +86,7 @@ def _source(unit: Statement) -> Source | None:
 def _nodes(source: Source | None) -> list[ast.expr]:
     """The calls of a statement, the outer ones first, and what it iterates over."""
     found: list[ast.expr] = []
-    for node in ast.walk(source.tree) if source else ():
+    for node in nodes_of(source.tree) if source else ():
         if isinstance(node, ast.For):
             found.append(node.iter)
         elif isinstance(node, ast.Call):

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from scaffold.merge.normalize.config_rows import Field, fields_of
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.statement import PYTHON, split
 from scaffold.merge.source.training import CONFIG, TAKE_FIELDS
 from scaffold.merge.source.versions import Versions
@@ -113,7 +113,7 @@ def _texts(text: str) -> Iterator[str]:
 
 def _walk(text: str) -> Iterator[ast.AST]:
     with suppress(SyntaxError):
-        yield from ast.walk(parse(text))
+        yield from nodes_of(parse(text))
 
 
 def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, bool]]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from scaffold.merge.diff.expression import read_source
 from scaffold.merge.diff.mapping import align
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement
 
 _KEY = re.compile(r"[A-Za-z]\w*(?:[/.-]\w+)*")
@@ -73,7 +74,7 @@ def _texts(unit: Statement) -> set[str]:
 def _constants(unit: Statement) -> Iterator[tuple[ast.expr, str]]:
     """The texts of a statement that are arguments of calls or keys of dicts."""
     source = None if unit.is_comment or not unit.is_code else read_source(unit.text.strip())
-    for node in ast.walk(source.tree) if source else ():
+    for node in nodes_of(source.tree) if source else ():
         inner: list[ast.expr | None] = []
         if isinstance(node, ast.Call):
             inner = [*node.args, *(keyword.value for keyword in node.keywords)]

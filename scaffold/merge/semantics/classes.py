@@ -14,6 +14,7 @@ from scaffold.merge.semantics.scopes import (
     walk,
 )
 from scaffold.merge.semantics.types import Class, Kind, Members
+from scaffold.merge.source.parse import nodes_of
 
 _EMPTY_BASES = {"ABC", "Generic", "Protocol", "object"}  # without attributes of interest
 
@@ -102,7 +103,7 @@ def _targets(target: ast.expr, value: ast.expr | None, name: str) -> Iterator[tu
 
 def _sets_by_name(node: ast.ClassDef) -> bool:
     """Whether methods set attributes whose names can't be seen. Reading `vars(self)` sets none."""
-    parts = list(ast.walk(node))
+    parts = nodes_of(node)
     read = {part.value for part in parts if isinstance(part, ast.Attribute) and part.attr in _READS}
     for part in parts:
         if isinstance(part, ast.Attribute) and part.attr == "__dict__" and part not in read:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement, parse_unit
 from scaffold.merge.source.training import QUIET_METHODS
 
@@ -96,24 +97,24 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 def _inner_nodes(tree: ast.AST) -> set[ast.AST]:
     """The variables of comprehensions and lambdas; and what leaves only a loop in the tree."""
     found: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, _COMPREHENSIONS):
             own = {row.id for part in node.generators for row in _names_in(part.target)}
-            outside = {*ast.walk(node.generators[0].iter)}  # which is read outside
+            outside = {*nodes_of(node.generators[0].iter)}  # which is read outside
             found |= {row for row in _names_in(node) if row.id in own and row not in outside}
         elif isinstance(node, ast.Lambda):
-            names = {row.arg for row in ast.walk(node.args) if isinstance(row, ast.arg)}
+            names = {row.arg for row in nodes_of(node.args) if isinstance(row, ast.arg)}
             found |= {row for row in _names_in(node.body) if row.id in names}
         elif isinstance(node, ast.For | ast.While | ast.AsyncFor):
             for statement in node.body:
                 found |= {
-                    row for row in ast.walk(statement) if isinstance(row, ast.Break | ast.Continue)
+                    row for row in nodes_of(statement) if isinstance(row, ast.Break | ast.Continue)
                 }
     return found
 
 
 def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return (node for node in nodes_of(tree) if isinstance(node, ast.Name))
 
 
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

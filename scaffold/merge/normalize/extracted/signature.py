@@ -8,6 +8,7 @@ from typing import Protocol
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.normalize.extracted.spans import Spans
 from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
 
 Instead = dict[int, list[Statement]]
@@ -190,7 +191,7 @@ def _parameters(tree: ast.Module, needs: Sequence[str], spare: Sequence[str]) ->
 def _arguments(tree: ast.Module, part: Part, needs: Sequence[str], spare: Sequence[str]) -> bool:
     calls = [
         child
-        for child in ast.walk(tree)
+        for child in nodes_of(tree)
         if isinstance(child, ast.Call) and part.is_called_in(f"{ast.unparse(child.func)}(")
     ]
     if len(calls) != 1:
