@@ -1140,3 +1140,110 @@ def test_files_that_come_to_import_each_other_are_told() -> None:
         },
     )
     assert "callbacks.py:1: it imports train.py, which imports callbacks.py" in merged.warnings
+
+
+def test_what_the_owner_passes_in_place_of_a_class_has_to_have_what_is_read() -> None:
+    """An own class for saving, in place of the one that a new file declares and reads."""
+    train = "from checkpoint import Checkpoints\n\ncheckpoints = Checkpoints()\n"
+    checkpoint = "class Checkpoints:\n    states = {}\n"
+    ours = train.replace("checkpoint import Checkpoints", "saving import Saver")
+    new = "def watch(checkpoints: Checkpoints):\n    return checkpoints.states\n"
+    merged = project(
+        {"train.py": train, "checkpoint.py": checkpoint},
+        {
+            "train.py": ours.replace("Checkpoints()", "Saver()"),
+            "checkpoint.py": checkpoint,
+            "saving.py": "class Saver:\n    def save(self): ...\n",
+        },
+        {
+            "train.py": f"from watch import watch\n\n{train}watch(checkpoints)\n",
+            "checkpoint.py": checkpoint,
+            "watch.py": f"from checkpoint import Checkpoints\n\n\n{new}",
+        },
+    )
+    assert merged.warnings == ["watch.py:5: checkpoints.states: Saver has no states"]
+
+
+def test_a_call_that_the_owner_has_twice_is_asked_about_if_one_changes() -> None:
+    base = "def main(x, y):\n    loss = compute(x, y)\n    step(loss)\n"
+    ours = base.replace("    step", "    loss = loss + 0.5 * compute(-x, y)\n    step")
+    theirs = base.replace("(x, y)\n    step", "(x, y, smooth=0.1)\n    step")
+    assert "you also call compute() in another place" in asked(base, ours, theirs)
+    done = ours.replace("(-x, y)", "(-x, y, smooth=0.1)")
+    assert "compute(x, y, smooth=0.1)" in clean(base, done.replace("-x", "x"), theirs)
+    assert "0.5 * evaluate(-x, y)" in clean(base, ours.replace("compute(-", "evaluate(-"), theirs)
+
+
+def test_a_new_line_stands_below_what_it_uses_in_the_owners_order() -> None:
+    """Imports in another order took the line below the last one along, to above the others."""
+    base = (
+        "from losses import compute\nfrom metrics import log\n\n\ndef main():\n    log(compute())\n"
+    )
+    ours = base.replace("from losses import compute\nfrom metrics import log", "{}")
+    ours = ours.format("from metrics import log\nfrom losses import compute")
+    theirs = base.replace("import log\n", "import Outputs, log\n\noutputs = Outputs()\n")
+    text = clean(base, ours, theirs)
+    names = ["import Outputs, log\n", "import compute\n", "outputs = Outputs()\n", "def main"]
+    assert [text.index(name) for name in names] == sorted(text.index(name) for name in names)
+
+
+def test_lines_below_output_that_the_owner_deleted_are_no_question() -> None:
+    base = "def main(bar, steps):\n    for step in steps:\n        bar.set_postfix(step=step)\n"
+    ours = base.replace("bar.set_postfix(step=step)", "pass  # no bar")
+    theirs = f"{base}        agree()\n"
+    assert clean(base, ours, theirs).endswith("        pass  # no bar\n        agree()\n")
+    saves, theirs = (text.replace("bar.set_postfix", "save") for text in (base, theirs))
+    assert asked(saves, ours, theirs)  # what was saved may be what they are about
+
+
+def test_a_renamed_parameter_is_followed_where_it_is_used_once() -> None:
+    base = "from model import Net\n\n\ndef build(model):\n    return AdamW(model.parameters())\n"
+    ours = base.replace("model)", "net)").replace("model.", "net.")
+    theirs = base.replace("model.parameters()", "group(model, 0.9)")
+    assert "AdamW(group(net, 0.9))" in clean(base, ours, theirs)
+
+
+def test_a_renamed_object_is_not_taken_for_other_output() -> None:
+    base = """
+        def main(accelerator, config):
+            ema = Ema(accelerator.model, config.decay)
+            accelerator.log(1, step=1)
+            accelerator.log(2, step=2)
+    """
+    gone = dedent(base).replace("    ema = Ema(accelerator.model, config.decay)\n", "")
+    ours = base.replace("accelerator", "acc")
+    assert clean(base, ours, gone) == gone.replace("accelerator", "acc").lstrip("\n")
+
+
+EXTRACTED = """
+def train_step(model, batch, config):
+    loss = model(batch)
+    loss.backward()
+    if config.clip:
+        clip_grad_norm_(model.parameters(), config.clip)
+    return loss
+
+
+def main(model, batches, config):
+    for batch in batches:
+        loss = train_step(model, batch, config)
+        mean.add(loss)
+"""
+
+
+def test_lines_that_the_owner_moved_into_a_new_function_change_and_go_there() -> None:
+    """One line between them stayed, so that they are not one part."""
+    base = """
+        def main(model, batches, config):
+            for batch in batches:
+                loss = model(batch)
+                mean.add(loss)
+                loss.backward()
+                if config.clip:
+                    clip_grad_norm_(model.parameters(), config.clip)
+    """
+    changed = clean(base, EXTRACTED, base.replace("model(batch)", "model(batch, smooth=0.1)"))
+    assert changed == EXTRACTED.lstrip("\n").replace("model(batch)", "model(batch, smooth=0.1)")
+    clip = "        if config.clip:\n            clip_grad_norm_(model.parameters(), config.clip)\n"
+    gone = clean(base, EXTRACTED, dedent(base).replace(clip, ""))
+    assert gone == EXTRACTED.lstrip("\n").replace(indent(dedent(clip), "    "), "")

@@ -136,7 +136,10 @@ class Assembly(Triple):
         moved = self._at(one, place, unit.depth + depth_change(self, one, other, place, gap))
         number = self.followed.get(place) if one is self.ours else None
         changed = None if number is None else self.theirs.of(number)
-        return moved if changed is None else moved.saying(changed.text.strip())
+        if changed is None:
+            return moved
+        changed = self._place(changed, moved.depth)
+        return replace(changed, blanks=moved.blanks, scope=moved.scope, origin=moved.origin)
 
     def _at(self, side: Side, place: int, depth: int) -> Statement:
         return replace(self._place(side.units[place], depth), origin=self.origin(side, place))
@@ -243,7 +246,8 @@ def assemble(
 ) -> Assembly:
     """Put together the statements of base, ours and theirs."""
     base, ours, theirs = sides
-    found = Assembly(base, align(base, ours), align(base, theirs), kind, merge_lines, union, indent)
+    mine = align(base, ours, is_owner=kind == PYTHON)
+    found = Assembly(base, mine, align(base, theirs), kind, merge_lines, union, indent)
     return replace(found, gone=moved_and_gone(found)[0], followed=moved_and_changed(found))
 
 

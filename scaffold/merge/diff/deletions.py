@@ -1,5 +1,6 @@
 """What the owner deleted, moved or wrote by hand, and an update brings elsewhere or deletes."""
 
+import ast
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -61,11 +62,12 @@ def moved_and_gone(triple: Triple) -> tuple[set[int], set[int]]:
 
     They go, too: the first ones. The second ones can't, because a block would be empty.
     """
+    units = triple.theirs.units
+    theirs = {_identity(units, number) for number in range(len(units))}
     moved = {
         place
         for place, number in _moved(triple).items()
-        if _is_only_deleted(triple, number)
-        and not any(_identity(triple.base[number]) == _identity(row) for row in triple.theirs.units)
+        if _is_only_deleted(triple, number) and _identity(triple.base, number) not in theirs
     }
     gone = set(moved)
     while kept := {place for place in gone if not _can_go(triple.ours, place, gone)}:
@@ -74,41 +76,53 @@ def moved_and_gone(triple: Triple) -> tuple[set[int], set[int]]:
 
 
 def moved_and_changed(triple: Triple) -> dict[int, int]:
-    """The owner's new units that are fields of the base, moved, which the other side changed."""
+    """The owner's new units that are statements of the base, moved, which the other side changed.
+
+    They are fields, or in a new definition.
+    """
+    scopes = {unit.scope for unit in triple.base}
     return {
         place: number
         for place, number in _moved(triple).items()
         if (there := triple.theirs.of(number)) is not None
         and there.key != triple.base[number].key
-        and _identity(there)[0] == "class"
+        and (_identity([there], 0)[0] == "class" or triple.ours.units[place].scope not in scopes)
         and not there.is_head
     }
 
 
 def _moved(triple: Triple) -> dict[int, int]:
-    """The owner's new units that are statements of the base, which are there once."""
+    """The owner's new units that are statements of the base, which are there once.
+
+    They come from the same scope, or from any if their definition is new.
+    """
+    found: dict[int, int] = {}
     if triple.kind != PYTHON:
-        return {}
-    base = Counter(map(_identity, triple.base))
-    own = Counter(map(_identity, triple.ours.units))
-    lost = {
-        _identity(unit): number
-        for number, unit in enumerate(triple.base)
-        if triple.ours.match[number] is None
-    }
-    units = triple.ours.units
-    return {
-        place: lost[name]
-        for places in triple.ours.inserts
-        for place in places
-        if (name := _identity(units[place])) in lost
-        and base[name] == own[name] == 1
-        and units[place].comment in ("", triple.base[lost[name]].comment)  # no words of the owner
-    }
+        return found
+    scopes = {unit.scope for unit in triple.base}
+    own = triple.ours.units
+    for name, is_new in ((_identity, False), (_code, True)):
+        before, now = ([name(units, n) for n in range(len(units))] for units in (triple.base, own))
+        counts = Counter(before), Counter(now)
+        lost = {row: n for n, row in enumerate(before) if triple.ours.match[n] is None}
+        for place in (row for places in triple.ours.inserts for row in places):
+            number = lost.get(now[place])
+            if number is None or not counts[0][now[place]] == counts[1][now[place]] == 1:
+                continue
+            said = own[place].comment in ("", triple.base[number].comment)  # no words of the owner
+            if said and (not is_new or own[place].scope not in scopes):
+                found.setdefault(place, number)
+    return found
 
 
-def _identity(unit: Statement) -> tuple[str, str]:
+def _code(units: Sequence[Statement], number: int) -> tuple[str, ...]:
+    """The code of a statement, and of all that is in its block."""
+    return tuple(units[row].key for row in (number, *block_of(units, number)))
+
+
+def _identity(units: Sequence[Statement], number: int) -> tuple[str, ...]:
     """The scope and the code of a statement; a field may be in any class."""
+    unit = units[number]
     in_class = unit.scope.rpartition(".")[2][:1].isupper()
     return "class" if in_class else unit.scope, unit.key
 
@@ -116,7 +130,8 @@ def _identity(unit: Statement) -> tuple[str, str]:
 def _is_only_deleted(triple: Triple, number: int) -> bool:
     """Whether the other side deleted a statement, and wrote nothing in its place."""
     unit, theirs = triple.base[number], triple.theirs
-    if unit.is_comment or len(anchor(unit)) < 2 or theirs.match[number] is not None:
+    says_what = len(anchor(unit)) > 1 or isinstance(unit.node, ast.If | ast.For | ast.With)
+    if unit.is_comment or not says_what or theirs.match[number] is not None:
         return False
     return not theirs.inserts[number] and not theirs.inserts[number + 1]
 

@@ -14,7 +14,7 @@ from scaffold.merge.diff.depth import branch_of
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
 
@@ -223,8 +223,10 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
             unit = one.units[place]
             if unit.depth < depth and not unit.is_comment:
                 break
-            if unit.depth == depth and place in number_of:
-                found.append(number_of[place])
+            number = number_of.get(place)
+            if unit.depth == depth and number is not None:
+                is_output = other.match[number] is None and only_shows(unit)
+                found += [] if is_output else [number]
         near += found if one is triple.ours else found[:1]
     if not near and head is not None:
         near.append(number_of[head])

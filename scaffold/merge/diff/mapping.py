@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -57,13 +58,16 @@ def find_parents(units: Sequence[Statement]) -> list[int | None]:
     return found
 
 
-def align(base: Sequence[Statement], units: Sequence[Statement]) -> Side:
+def align(base: Sequence[Statement], units: Sequence[Statement], *, is_owner: bool = False) -> Side:
+    """Map the statements of an edited file. Those that its owner moved have no match in place."""
     match: list[int | None] = [None] * len(base)
     _match_equal(base, units, match)
     free = _gaps(base, units, match)
     for b_range, u_range in free:
         _match_alike(base, units, b_range, u_range, match)
     _part_heads(base, units, match)
+    if is_owner:
+        _part_moved(base, units, match)
     inserts: list[list[int]] = [[] for _ in range(len(base) + 1)]
     number_of = {found: number for number, found in enumerate(match) if found is not None}
     gap = 0
@@ -152,6 +156,19 @@ def _part_heads(
         found = [match[row] for row in block_of(base, number)]
         kept = sum(row in block for row in found if row is not None)
         if 2 * kept < sum(row is not None for row in found):
+            match[number] = None
+
+
+def _part_moved(
+    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
+) -> None:
+    """Undo the match of edited statements that stand in a new definition as they were."""
+    scopes = {unit.scope for unit in base}
+    known = Counter(unit.key for unit in base)
+    moved = Counter(unit.key for unit in units if unit.scope not in scopes)
+    for number, position in enumerate(match):
+        key = base[number].key
+        if position is not None and units[position].key != key and known[key] == moved[key] == 1:
             match[number] = None
 
 

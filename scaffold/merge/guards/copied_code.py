@@ -1,15 +1,18 @@
-"""Finds code that the owner put into several branches or a loop, where an update changes it once.
+"""Finds code that the owner has several times, where an update changes it once.
 
-An evaluation in both branches of an `if` gets a new argument in one of them. What comes after it
-would be done in each round of a loop.
+An evaluation in both branches of an `if` gets a new argument in one of them, and so does one of two
+calls in a sum of losses. What comes after it would be done in each round of a loop.
 """
 
-from collections.abc import Iterator
+import ast
+import builtins
+from collections.abc import Iterator, Mapping
 
 from scaffold.merge.diff.depth import branch_of, new_head
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
-from scaffold.merge.source.statement import PYTHON
+from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.statement import PYTHON, Statement
 
 
 def find_copied_code(triple: Triple) -> Iterator[tuple[Hunk, str]]:
@@ -22,6 +25,8 @@ def find_copied_code(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             continue
         if branch_of(triple, number) is not None:
             yield (number, number + 1), f"you also have {_name(triple, number)} in another branch"
+        elif there and (name := _called_elsewhere(triple, unit, there)):
+            yield (number, number + 1), f"you also call {name}() in another place"
     for gap, places in enumerate(triple.theirs.inserts):
         above = gap - 1
         head = new_head(triple, above) if places and above >= 0 else None
@@ -33,6 +38,33 @@ def find_copied_code(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             yield (gap, gap), f"you also have {_name(triple, above)} in another branch"
         elif is_last and units[head].text.lstrip().startswith(("for ", "while ")):
             yield (gap, gap), "does it belong to each round of your loop?"
+
+
+def _called_elsewhere(triple: Triple, unit: Statement, there: Statement) -> str:
+    """A function that the owner calls in a new line too, if an update changes how it is called."""
+    units, new = triple.ours.units, _calls(there)
+    for name, calls in _calls(unit).items():
+        if calls <= new.get(name, set()):
+            continue
+        others = [
+            row
+            for row, other in enumerate(units)
+            if other.scope == unit.scope and name in _calls(other) and other.key != unit.key
+        ]
+        is_new = others and not triple.ours.number_of.keys() & set(others)
+        if is_new and not any(_calls(units[row])[name] & new.get(name, set()) for row in others):
+            return name
+    return ""
+
+
+def _calls(unit: Statement) -> Mapping[str, set[str]]:
+    """The calls of each function in a statement, but for those that Python itself has."""
+    found: dict[str, set[str]] = {}
+    for node in nodes_of(unit.node) if unit.node else ():
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Name) and not hasattr(builtins, called.id):
+            found.setdefault(called.id, set()).add(ast.dump(node))
+    return found
 
 
 def _name(triple: Triple, number: int) -> str:

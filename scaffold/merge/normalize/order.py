@@ -6,12 +6,16 @@ update changes a function where it is now.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from scaffold.merge.diff.mapping import anchor
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import Statement
 
 Chunk = list[Statement]
+Part = tuple[str, Chunk]
+_DEFINITIONS = ("ClassDef", "FunctionDef", "AsyncFunctionDef")
 Order = dict[str, list[str]]  # names in the owner's order, by class; "" stands for the file
 
 
@@ -55,14 +59,43 @@ def _once(names: Sequence[str]) -> set[str]:
     return {name for name, count in Counter(names).items() if count == 1}
 
 
-def _reorder(units: Sequence[Statement], names: Sequence[str]) -> list[tuple[str, Chunk]]:
+def _reorder(units: Sequence[Statement], names: Sequence[str]) -> list[Part]:
     place = {name: number for number, name in enumerate(names)}
-    groups: list[tuple[int, list[tuple[str, Chunk]]]] = [(-1, [])]
-    for name, chunk in chunks(units):
+    groups: list[tuple[int, list[Part]]] = [(-1, [])]
+    before = list(chunks(units))
+    for name, chunk in before:
         if name in place:
             groups.append((place[name], []))
         groups[-1][1].append((name, chunk))
-    return [part for _, group in sorted(groups, key=lambda group: group[0]) for part in group]
+    parts = [part for _, group in sorted(groups, key=lambda group: group[0]) for part in group]
+    return _below_sources(before, parts, place)
+
+
+def _below_sources(
+    before: Sequence[Part], parts: Sequence[Part], known: Container[str]
+) -> list[Part]:
+    """The parts, with each new line below the definitions that it uses, and below the imports
+    that it stood below."""
+    out = list(parts)
+    for number, part in enumerate(before):
+        line = _head(part)
+        if part[0] in known or line is not _last_code(part[1]) or imports_of(line):
+            continue
+        used = {f"{kind} {name}" for name in effects_of(line).reads for kind in _DEFINITIONS}
+        needed = [row for row in before[:number] if imports_of(_head(row))]
+        needed += [row for row in before if row[0] in used]
+        place = out.index(part)
+        last = max((out.index(row) for row in needed), default=place)
+        if last > place:
+            out.insert(last, out.pop(place))
+    return out
+
+
+def _head(part: Part) -> Statement:
+    """The line that a statement begins with, below its comments and decorators."""
+    return next(
+        (unit for unit in part[1] if not unit.is_comment and not unit.is_decorator), part[1][0]
+    )
 
 
 def _bodies(units: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
@@ -73,7 +106,7 @@ def _bodies(units: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]
             yield name[9:], [unit for unit in chunk if unit.depth > 0]
 
 
-def chunks(units: Sequence[Statement]) -> Iterator[tuple[str, Chunk]]:
+def chunks(units: Sequence[Statement]) -> Iterator[Part]:
     """Statements with everything inside them, each with its name and the comments above it."""
     if not units:
         return

@@ -6,10 +6,11 @@ followed: a value that comes from another function is another value.
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.style import names_in
 
 _FEW = 2  # calls that have to show it at least
 
@@ -26,8 +27,16 @@ def follow_output_calls(
     base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
 ) -> tuple[list[Statement], list[Statement]]:
     """The pristine and the new file with the functions that the owner calls in place of others."""
-    table = _find_replaced(*(_by_callee(units) for units in (base, ours, theirs)))
+    table = _find_replaced(*map(_by_callee, (base, ours, theirs)))
+    names = names_in(ours) if table else set()
+    table = {old: new for old, new in table.items() if not _is_renamed(old, new, names)}
     return _put_on(base, table), _put_on(theirs, table)
+
+
+def _is_renamed(old: str, new: str, names: Collection[str]) -> bool:
+    """Whether two functions are methods of one object, which has another name now."""
+    root, _, method = old.partition(".")
+    return bool(method) and new.partition(".")[2] == method and root not in names
 
 
 def _find_replaced(

@@ -33,6 +33,14 @@ class Effects:
         return Effects(binds, reads, changes, parts, self.leaves)
 
 
+def only_shows(unit: Statement) -> bool:
+    """Whether a statement calls something for its output alone: `bar.set_postfix(...)`."""
+    call = unit.node.value if isinstance(unit.node, ast.Expr) else None
+    func = call.func if isinstance(call, ast.Call) else None
+    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    return name in _HARMLESS
+
+
 def effects_of(unit: Statement) -> Effects:
     """The effects of one statement, or of the head of a block. Imported names count as others."""
     return Effects() if unit.is_comment else _effects_of(unit.text.strip())

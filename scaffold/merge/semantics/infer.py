@@ -1,7 +1,7 @@
 """What the expressions of a project are: its modules, classes, functions and their objects.
 
-Only what is certain: where a name may be two things, it is unknown. Parameters without an
-annotation are what they are called with.
+Only what is certain: where a name may be two things, it is unknown. Parameters are what they are
+called with, or else what their annotations say.
 """
 
 import ast
@@ -185,11 +185,12 @@ def _parameter(kinds: Kinds, parameter: Parameter, scope: Scope) -> Kind | None:
         if first[0].arg == parameter.name and "staticmethod" not in decorators:
             own = Class(scope.path, owner.name)
             return own if "classmethod" in decorators else Object(own)
-    if parameter.annotation is not None:
-        return _annotated(kinds, parameter.annotation, scope)
     given = kinds.given.get((id(parameter.function), parameter.name))
+    passed = one_of(list(given)) if given else None
+    if parameter.annotation is not None and not isinstance(passed, Object):
+        return _annotated(kinds, parameter.annotation, scope)
     if given:
-        return one_of(list(given))
+        return passed
     return _usual_config(kinds) if parameter.name == "config" else None
 
 

@@ -306,7 +306,9 @@ def _names_by_scope(units: Sequence[Statement]) -> dict[str, set[str]]:
 
 
 def _top(unit: Statement) -> str:
-    return unit.scope.split(".")[0]
+    """The function or class at the top of a file whose names a unit has: of a `def`, its own."""
+    own = None if unit.scope else re.match(r"(?:async\s+)?def\s+(\w+)", unit.text)
+    return own[1] if own else unit.scope.split(".")[0]
 
 
 def _kind(name: str) -> str:
