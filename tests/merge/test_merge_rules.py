@@ -1247,3 +1247,132 @@ def test_lines_that_the_owner_moved_into_a_new_function_change_and_go_there() ->
     clip = "        if config.clip:\n            clip_grad_norm_(model.parameters(), config.clip)\n"
     gone = clean(base, EXTRACTED, dedent(base).replace(clip, ""))
     assert gone == EXTRACTED.lstrip("\n").replace(indent(dedent(clip), "    "), "")
+
+
+def test_an_argument_that_comes_twice_is_told() -> None:
+    """One of the owner's, and one in a dict that a new function returns. It is no syntax error."""
+    base = "def load(data):\n    return DataLoader(data, batch_size=8)\n"
+    new = 'def settings(data):\n    return {"pin_memory": True, "timeout": 1}\n'
+    theirs = f"{new}\n\n{base.replace('=8', '=8, **settings(data)')}"
+    ours = base.replace("=8", "=8, pin_memory=False")
+    assert merge(base, ours, theirs).warnings == [
+        "train.py:6: DataLoader(...) gets pin_memory twice"
+    ]
+    assert not merge(base, ours.replace("pin_memory", "drop_last"), theirs).warnings
+
+
+def test_new_calls_of_a_function_whose_arguments_the_owner_reordered_are_told() -> None:
+    base = "def score(model, data):\n    return model(data)\n\n\nprint(score(net, test))\n"
+    ours = base.replace("model, data", "data, model").replace("net, test", "test, net")
+    theirs = base.replace("\n\n\nprint", "\n\n\nfirst = score(net, val)\nprint")
+    assert merge(base, ours, theirs).warnings == ["train.py:5: score(...) passes net as data"]
+
+
+def test_what_trains_or_saves_stays_out_of_a_block_with_averaged_weights() -> None:
+    base = "def main(model):\n    for epoch in range(3):\n        m = evaluate(model)\n        log(m)\n"
+    theirs = base.replace(
+        "        m = evaluate(model)\n",
+        "        with ema.applied():\n            m = evaluate(model)\n",
+    )
+    saves = base.replace("        log", "        checkpoints.save()\n        log")
+    assert "\n        checkpoints.save()\n" in clean(base, saves, theirs)
+    shows = base.replace("        log", "        m |= more(model)\n        log")
+    assert "\n            m |= more(model)\n" in clean(base, shows, theirs)
+    prune = "def prune(model):\n    model.weight.data *= 0.9\n\n\n"
+    prunes = prune + base.replace("        log", "        prune(model)\n        log")
+    assert "\n        prune(model)\n" in clean(base, prunes, theirs)
+
+
+def test_an_evaluation_that_the_owner_made_rare_sees_averaged_weights() -> None:
+    base = "def main(model):\n    m = evaluate(model)\n    write(model, m)\n    log(m)\n"
+    lines = "    m = evaluate(model)\n    write(model, m)\n"
+    ours = base.replace(lines, f"    if rare:\n{indent(lines, '    ')}")
+    theirs = base.replace(lines, f"    with ema.applied():\n{indent(lines, '    ')}")
+    both = f"    with ema.applied():\n        if rare:\n{indent(lines, '        ')}"
+    assert clean(base, ours, theirs) == base.replace(lines, both)
+
+
+@pytest.mark.parametrize(
+    ("path", "base"),
+    [("train.sh", "run --n 2 train.py all\n"), ("train.py", 'log(f"{n} for 2, {x} for all")\n')],
+)
+def test_words_that_both_sides_change_in_one_line_or_message_go_together(
+    path: str, base: str
+) -> None:
+    ours, theirs = base.replace("all", "some"), base.replace("2", "4")
+    assert clean(base, ours, theirs, path) == base.replace("all", "some").replace("2", "4")
+    assert merge(base, base.replace("2", "3"), theirs, path).conflicts
+
+
+LOOP = """def main(model):
+    for batch in data:
+        train(model, batch)
+    save(model)
+    log()
+"""
+
+
+def test_a_try_of_the_owner_stands_in_a_block_that_an_update_puts_around_it() -> None:
+    """Its `finally` too."""
+    loop = "    for batch in data:\n        train(model, batch)\n"
+    inner = indent(loop, "    ")
+    ours = LOOP.replace(loop, f"    try:\n{inner}    finally:\n        log()\n")
+    theirs = LOOP.replace(loop, f"    with last_step:\n{inner}")
+    block = f"        try:\n{indent(inner, '    ')}        finally:\n            log()\n"
+    assert clean(LOOP, ours, theirs) == LOOP.replace(loop, f"    with last_step:\n{block}")
+
+
+def test_a_block_around_what_the_owner_deleted_is_left_out() -> None:
+    theirs = LOOP.replace("    save(model)", "    with ema.applied():\n        save(model)")
+    ours = LOOP.replace("    save(model)\n", "")
+    assert clean(LOOP, ours, theirs) == ours
+
+
+def test_an_early_return_stays_above_a_new_block() -> None:
+    theirs = LOOP.replace("    save(model)", "    with ema.applied():\n        save(model)")
+    stops = "    if short:  # a trial\n        return\n"
+    text = clean(LOOP, LOOP.replace("    save", f"{stops}    save"), theirs)
+    assert f"{stops}    with ema.applied():\n        save(model)\n" in text
+
+
+def test_a_check_that_an_update_brings_may_stand_beside_what_the_owner_binds() -> None:
+    check = '    if not found:\n        raise SystemExit("no data")\n'
+    base = "def main():\n    log()\n"
+    text = clean(
+        base,
+        base.replace("    log", "    x = read()\n    log"),
+        base.replace("    log", f"{check}    log"),
+    )
+    assert "    x = read()\n" in text and check in text
+    leaves = check.replace('raise SystemExit("no data")', "return")
+    assert asked(
+        base,
+        base.replace("    log", "    x = read()\n    log"),
+        base.replace("    log", f"{leaves}    log"),
+    )
+
+
+def test_a_dict_that_is_updated_in_another_way_is_the_same() -> None:
+    base = "def main():\n    m |= evaluate()\n    log(m)\n"
+    ours = base.replace("m |= evaluate()", "m.update(evaluate())")
+    assert clean(base, ours, f"{base}    stop(m.loss)\n") == f"{ours}    stop(m.loss)\n"
+
+
+def test_parameters_that_both_sides_add_go_together_if_one_has_a_default() -> None:
+    base = "def loss(x, y):\n    return cross(x, y)\n"
+    ours = base.replace("x, y", "x, y, weight").replace("y, weight)\n", "y, weight=weight)\n")
+    theirs = base.replace("x, y):", "x, y, smooth=0.0):").replace("y)\n", "y, smooth=smooth)\n")
+    assert clean(base, ours, theirs).startswith("def loss(x, y, weight, smooth=0.0):\n")
+    assert asked(base, base.replace("x, y", "x, y, mean=1"), theirs)
+
+
+def test_what_the_owner_computes_in_front_of_parts_of_a_step_is_no_question() -> None:
+    base = "def main():\n    for x in data:\n        loss = model(x)\n        loss.backward()\n"
+    mixed = "        share = float(draw())\n        loss = model(share * x)\n"
+    ours = base.replace("        loss = model(x)\n", mixed)
+    theirs = base.replace(
+        "        loss = model(x)\n        loss.backward()\n",
+        "        with accelerator.accumulate(model):\n"
+        "            loss = model(x)\n            loss.backward()\n",
+    )
+    assert "loss = model(share * x)\n            loss.backward()" in clean(base, ours, theirs)

@@ -1,14 +1,17 @@
-"""New calls of functions whose owner made them return something else: a pair, nothing, a dict."""
+"""New calls of functions whose owner made them return something else, or take it in another order.
+
+They return a pair, nothing or a dict; or the arguments are the same, and stand in other places.
+"""
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.semantics.scopes import Function, walk
-from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.parse import nodes_of, parse
 
 
 def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
@@ -24,6 +27,44 @@ def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
         other = meant.get((text, called))
         if other and shape != other:
             yield path, f"{called}() returns {shape}, and this line needs {other}", line
+
+
+def misplaced_arguments(update: Update) -> Iterator[tuple[str, str, int]]:
+    """New calls whose arguments the owner's function takes in another order."""
+    before, after = update.before.files, update.after
+    for path, facts in after.files.items():
+        if before.get(path) is facts or is_test(path) or path not in update.rendered:
+            continue
+        had = {ast.dump(call) for call, _ in before[path].calls} if path in before else set()
+        new = [row for row in facts.calls if len(row[0].args) > 1 and ast.dump(row[0]) not in had]
+        tree = parse(update.rendered[path] if new else "")
+        meant = {ast.dump(node) for node in nodes_of(tree) if isinstance(node, ast.Call)}
+        for call, scope in new:
+            function, skipped = after.called(call, scope)
+            if function is None or ast.dump(call) not in meant:
+                continue
+            ours, theirs = _places(function), _places_of(function.name, update.rendered)
+            pairs = [*zip(ours[skipped:], theirs[skipped:], call.args, strict=False)]
+            moved = [row for row in pairs if row[0] != row[1] and {*row[:2]} <= {*ours} & {*theirs}]
+            if moved:
+                called, (name, _, value) = ast.unparse(call.func), moved[0]
+                yield path, f"{called}(...) passes {ast.unparse(value)} as {name}", call.lineno
+
+
+def _places(function: Function) -> list[str]:
+    return [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _places_of(name: str, files: Mapping[str, str]) -> list[str]:
+    """The arguments of a function by its name, if there is one of this name."""
+    texts = [text for path, text in files.items() if f"def {name}(" in text and not is_test(path)]
+    found = [
+        node
+        for text in texts
+        for node in nodes_of(parse(text))
+        if isinstance(node, ast.FunctionDef) and node.name == name
+    ]
+    return _places(found[0]) if len(found) == 1 else []
 
 
 def _results(

@@ -9,6 +9,9 @@ from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import outer_nodes, read_effects, root_of
 from scaffold.merge.source.statement import Statement, is_constant
 
+# what goes on elsewhere; after `raise SystemExit`, nobody sees what was bound
+_TURNS = (ast.Break, ast.Continue, ast.Return)
+
 
 def can_commute(
     one: Sequence[Statement],
@@ -38,7 +41,10 @@ def can_commute(
             return False
         if x.parts & y.parts:
             return False
-        if x.leaves and (y.leaves or y.binds or y.changes or y.parts):
+        if x.leaves and (y.leaves or y.changes or y.parts):
+            return False
+    for part, y in ((tree, second), (other, first)):
+        if y.binds and any(isinstance(node, _TURNS) for node in outer_nodes(part)):
             return False
     return True
 

@@ -19,10 +19,21 @@ def without_known(triple: Triple, gap: int, theirs: Sequence[Statement]) -> Iter
             drop = (
                 _is_written_by_hand(triple, place, gap)
                 or stays_deleted(triple, place)
+                or _is_around_nothing(triple, place)
                 or (bool(imports_of(unit)) and is_in(unit, triple.ours.added))
             )
         if not drop:
             yield unit
+
+
+def _is_around_nothing(triple: Triple, place: int) -> bool:
+    """Whether a new block of the other side is around lines alone that the owner deleted."""
+    side, unit = triple.theirs, triple.theirs.units[place]
+    block = block_of(side.units, place) if triple.kind == PYTHON and unit.is_head else range(0)
+    numbers = [side.number_of.get(row) for row in block]
+    return bool(numbers) and all(
+        number is not None and triple.ours.match[number] is None for number in numbers
+    )
 
 
 def stays_deleted(triple: Triple, place: int) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
-from scaffold.merge.source.statement import Statement
-from scaffold.merge.source.training import limits_gradients
+from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.training import limits_gradients, puts_in_other_weights, trains
 
 
 def in_same_block(triple: Triple, number: int) -> bool:
@@ -25,6 +25,9 @@ def in_same_block(triple: Triple, number: int) -> bool:
 
 def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -> int:
     """How much deeper the other side has what is around a new unit of one side."""
+    if (start := _continued(one, place)) is not None:
+        above = next(n for n, places in enumerate(one.inserts) if start in places)
+        return depth_change(triple, one, other, start, above)
     replaced = other.of(gap) if gap < len(triple.base) and one.match[gap] is None else None
     if replaced is not None:
         return replaced.depth - triple.base[gap].depth
@@ -40,6 +43,8 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     if after is not None and all(one.units[row].is_comment for row in rest):
         to_next = True  # a comment is about what stands below it
     if after is not None and limits_gradients(one.units[place].text):
+        to_next = True
+    if one is triple.ours and needs_own_weights(triple, place, gap):
         to_next = True
     opens = triple.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
@@ -57,6 +62,35 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         score = (distance, rank, depth - triple.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0
+
+
+def _continued(side: Side, place: int) -> int | None:
+    """The new `try:` or `if` that a new unit continues, or that the block around it does."""
+    units, parents = side.units, side.parents
+    while (head := parents[place]) is not None and head not in side.number_of:
+        place = head
+    if not units[place].continues:
+        return None
+    depth = units[place].depth
+    above = (row for row in range(place - 1, -1, -1) if units[row].depth <= depth)
+    start = next((row for row in above if not units[row].continues), None)
+    is_new = start is not None and start not in side.number_of and units[start].depth == depth
+    return start if is_new else None
+
+
+def needs_own_weights(triple: Triple, place: int, gap: int) -> bool:
+    """Whether a new line of the owner trains, or saves a checkpoint, where an update puts averaged
+    weights into the model: `with ema.applied():` around the line above."""
+    units, theirs = triple.ours.units, triple.theirs
+    above = theirs.match[gap - 1] if gap and triple.kind == PYTHON else None
+    head = None if above is None else theirs.parents[above]
+    if head is None or head in theirs.number_of:
+        return False
+    if not puts_in_other_weights(theirs.units[head].text):
+        return False
+    called = anchor(units[place])[-1:]
+    definition = (unit.text for unit in units if unit.scope.split(".")[:1] == [*called])
+    return any(map(trains, (units[place].text, *definition)))
 
 
 def new_head(triple: Triple, number: int) -> int | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
+from scaffold.merge.diff.words import MergeLines, merge_words
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import Statement, indent_of, parse_framed, shift
 
@@ -74,9 +75,6 @@ class Splice:
     start: int
     end: int
     text: str
-
-
-MergeLines = Callable[[str, str, str], str | None]  # merges three texts, None if they clash
 
 
 def merge_unit(
@@ -167,6 +165,12 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
     if says[0] == says[1] and has_place and not _comments_differ(base, ours, b, m):
         yield Splice(*ours.span(m), theirs.cut(t))
         return
+    if all(isinstance(node, ast.JoinedStr) or _is_text(node) for node in nodes):
+        words = merge_words(base.cut(b), ours.cut(m), theirs.cut(t))
+        if words is None:
+            raise Differs
+        yield Splice(*ours.span(m), words)
+        return
     if isinstance(m, ast.AnnAssign) and isinstance(b, ast.Assign) and isinstance(t, ast.Assign):
         targets = {ast.unparse(part) for part in (*b.targets, *t.targets)}
         if m.value is None or targets != {ast.unparse(m.target)}:
@@ -200,6 +204,10 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
             sources,
             (_items(base, read(b)), _items(ours, read(m)), _items(theirs, read(t))),
         )
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _comments_differ(base: Source, ours: Source, b: ast.AST, m: ast.AST) -> bool:
@@ -411,15 +419,23 @@ def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) ->
     shared = set(rows[0]).intersection(*rows)
     if len({tuple(name for name in row if name in shared) for row in rows}) > 1:
         return False
-    places = []  # what new arguments follow
-    for row in rows[1:]:
+    places: list[set[tuple[str, bool]]] = []  # what new arguments follow, and if they are optional
+    for row, items in zip(rows[1:], (m, t), strict=True):
         last = ""
+        optional = {item.name: _is_optional(item) for item in items}
         followed = set()
         for name in row:
             last = name if name in shared else last
-            followed |= {last} if name not in rows[0] else set()
+            followed |= {(last, optional[name])} if name not in rows[0] else set()
         places.append(followed)
-    return not places[0] & places[1]
+    both = {name for name, _ in places[0]} & {name for name, _ in places[1]}
+    kinds = [{row for row in side if row[0] in both} for side in places]
+    return len(kinds[0]) == len(kinds[1]) == len(both) and not kinds[0] & kinds[1]
+
+
+def _is_optional(item: Item) -> bool:
+    """Whether an item is a parameter with a default, which stands behind those without."""
+    return item.node is None and _is_positional(item) and item.shape != "arg"
 
 
 def _replacement(sources: Sources, items: tuple[Item, Item, Item]) -> Splice:
@@ -463,6 +479,8 @@ def _insert_items(sources: Sources, items: Items) -> Iterator[Splice]:
         if anchor is None or (is_word and _before_keywords(anchor, m)):
             anchor = m[-1] if m else None
         assert anchor is not None
+        if _is_optional(item):
+            anchor = _last_required(anchor, m)
         comment, end = _tail(ours, anchor)
         if comment or _tail_is_new(theirs, t, anchor):  # after the comment, on a line of its own
             where[end] = where.get(end, "") + f"\n{text},"
@@ -483,6 +501,15 @@ def _start_with_comments(source: Source, item: Item) -> int:
 def _tail_is_new(theirs: Source, t: Sequence[Item], anchor: Item) -> bool:
     """Whether the other side adds a comment after an item."""
     return any(item.name == anchor.name and _tail(theirs, item)[0] for item in t)
+
+
+def _last_required(anchor: Item, m: Sequence[Item]) -> Item:
+    """The last of the owner's parameters without a default that follow the anchor."""
+    for item in m[m.index(anchor) + 1 :]:
+        if not _is_positional(item) or _is_optional(item):
+            break
+        anchor = item
+    return anchor
 
 
 def _before_keywords(anchor: Item, m: Sequence[Item]) -> bool:

@@ -7,6 +7,7 @@ block if it contains its head.
 import ast
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
 from scaffold.merge.diff.deletions import is_in
@@ -14,9 +15,10 @@ from scaffold.merge.diff.depth import branch_of
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple, contains
+from scaffold.merge.diff.words import merge_words
 from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.statement import PYTHON, TOML, Statement
+from scaffold.merge.source.statement import PYTHON, TEXT, Statement
 
 _DEFINITIONS = (("FunctionDef",), ("AsyncFunctionDef",), ("ClassDef",))
 
@@ -127,7 +129,10 @@ def merge_pair(
 ) -> Statement | None:
     if ours.same == theirs.same:
         return ours
-    if triple.kind not in (PYTHON, TOML) or _binds_what_stands_beside(triple, base, ours, theirs):
+    if triple.kind == TEXT:
+        words = merge_words(base.text, ours.text, theirs.text)
+        return None if words is None else replace(ours, lines=(words,), key=f"merged {words}")
+    if _binds_what_stands_beside(triple, base, ours, theirs):
         return None
     return merge_unit(base, ours, theirs, triple.merge_lines)
 
@@ -161,6 +166,8 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     if triple.kind != PYTHON:
         purposes = [{anchor(unit) for unit in units} - {()} for units in (ours, theirs)]
         return triple.union and not purposes[0] & purposes[1]
+    if _stands_above_block(triple, gap, ours, theirs):
+        return True
     levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
@@ -178,6 +185,16 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         or can_commute(ours, theirs, triple.modules())
         or work_on_given(triple, gap, ours, theirs)
     )
+
+
+def _stands_above_block(
+    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> bool:
+    """Whether the owner leaves the function early, above a `with` that the other side opens."""
+    if len(theirs) > 1 or not triple.opens_for_next(triple.theirs, gap):
+        return False
+    leaves = isinstance(ours[-1].node, ast.Return | ast.Raise) and isinstance(ours[0].node, ast.If)
+    return leaves and isinstance(theirs[0].node, ast.With)
 
 
 def _without_branches(units: Sequence[Statement]) -> list[Statement]:

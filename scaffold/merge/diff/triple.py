@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scaffold.merge.diff.expression import MergeLines
 from scaffold.merge.diff.mapping import Side, find_parents
+from scaffold.merge.diff.words import MergeLines
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement

@@ -1,12 +1,14 @@
-"""Finds own work on the weights just above a line of an update that puts others in their place.
+"""Finds own work on the weights near a line of an update that puts others in their place.
 
 The owner averages the weights before they are saved, or copies the model to evaluate it: below
-`with ema.applied():` or `best_model.load(model)`, that would be without effect.
+`with ema.applied():` or `best_model.load(model)`, that would be without effect. And what trains or
+saves a checkpoint would do so with other weights in that block.
 """
 
 import ast
 from collections.abc import Iterator
 
+from scaffold.merge.diff.depth import depth_change, needs_own_weights
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
@@ -20,17 +22,37 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
     if triple.kind != PYTHON:
         return
+    yield from _inside(triple)
     units = triple.ours.units
     for gap, places in enumerate(triple.theirs.inserts):
-        if not any(puts_in_other_weights(triple.theirs.units[place].text) for place in places):
+        levels = [
+            unit.depth
+            for place in places
+            if puts_in_other_weights((unit := triple.theirs.units[place]).text)
+        ]
+        if not levels:
             continue
         below = [triple.ours.of(row) for row in range(gap, min(gap + _NEAR, len(triple.base)))]
         read = set[str]().union(*(effects_of(unit).reads for unit in below if unit))
         for place in triple.ours.inserts[gap]:
             unit = units[place]
+            if unit.depth > max(levels):  # in a loop that ends above it
+                continue
             bound = effects_of(unit).binds if isinstance(unit.node, ast.Assign) else set()
-            texts = [units[row].text for row in (place, *block_of(units, place))]
+            block = [row for row in block_of(units, place) if row not in triple.ours.number_of]
+            texts = [units[row].text for row in (place, *block)]
             works = any(map(works_on_weights, ("\n".join(texts), *texts)))
             if works and (not bound or bound & read):
                 name = anchor(unit)[-1] if len(anchor(unit)) > 1 else "your block"
                 yield (gap, gap), f"{name} would not see these weights"
+
+
+def _inside(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The owner's lines that would come into a block with other weights, and work on their own."""
+    for gap, places in enumerate(triple.ours.inserts):
+        for place in places:
+            if needs_own_weights(triple, place, gap) and depth_change(
+                triple, triple.ours, triple.theirs, place, gap
+            ):
+                name = anchor(triple.ours.units[place])[-1]
+                yield (gap, gap), f"{name} would work on these weights"

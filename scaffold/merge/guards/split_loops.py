@@ -127,15 +127,24 @@ def _is_split(
     change = depth_change(triple, ours, theirs, statement[0], gap)
     if inner == around_above and _clips(triple, statement):
         return "" if change == _change_of(triple, below) else QUESTION
-    if _belongs_inside(triple, statement, inner, own):
+    # in front of `with accelerator.accumulate()`, each part comes by, too
+    is_before = inner == around_below and accumulates(theirs.units[inner[-1]].text)
+    computes = is_before and all(_only_computes(triple, place) for place in statement)
+    if computes or _belongs_inside(triple, statement, inner, own):
         beside = above if inner == around_above and above is not None else below
-        # in front of `with accelerator.accumulate()`, each part comes by, too
-        is_before = inner == around_below and accumulates(theirs.units[inner[-1]].text)
         if is_before or change == _change_of(triple, beside):
             for place in statement:
                 own |= effects_of(ours.units[place]).binds
             return ""
     return QUESTION
+
+
+def _only_computes(triple: Triple, place: int) -> bool:
+    """Whether a statement binds names and changes nothing: it may be done for each part."""
+    unit = triple.ours.units[place]
+    effects = effects_of(unit)
+    changed = effects.changes - triple.modules() or effects.parts or effects.binds & effects.reads
+    return bool(effects.binds) and not changed and not has_gradients(unit.text)
 
 
 def _clips(triple: Triple, statement: Sequence[int]) -> bool:

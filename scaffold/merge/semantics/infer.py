@@ -227,12 +227,12 @@ def _returned(kinds: Kinds, function: Callable) -> Kind | None:
         return None
     if node.returns is not None:
         return _annotated(kinds, node.returns, scope)
-    values = _values_returned(node)
+    values = values_returned(node)
     return one_of([kinds.kind(value, scope) if value else Nothing() for value in values])
 
 
 @lru_cache(maxsize=4096)
-def _values_returned(function: Function) -> tuple[ast.expr | None, ...]:
+def values_returned(function: Function) -> tuple[ast.expr | None, ...]:
     return tuple(part.value for part in walk(function) if isinstance(part, ast.Return))
 
 

@@ -55,7 +55,7 @@ class Statement:
     @property
     def is_head(self) -> bool:
         """Whether it opens a block."""
-        return self.text.rstrip().endswith(":")
+        return self.text.rstrip().removesuffix(self.comment or "\n").rstrip().endswith(":")
 
     @property
     def node(self) -> ast.stmt | None:
@@ -253,7 +253,17 @@ def fingerprint(text: str) -> str:
     value = node.value.value if isinstance(node, ast.Expr) and is_constant(node.value) else None
     if isinstance(value, str):
         return f"text {inspect.cleandoc(value)!r}"
-    return f"{word} {ast.dump(node)}"
+    return f"{word} {ast.dump(_in_one_form(node))}"
+
+
+def _in_one_form(node: ast.stmt) -> ast.stmt:
+    """`metrics.update(found)` as `metrics |= found`."""
+    match node:
+        case ast.Expr(
+            ast.Call(ast.Attribute(ast.Name(name), "update"), [ast.Call() as found], keywords=[])
+        ):
+            return ast.AugAssign(ast.Name(name, ast.Store()), ast.BitOr(), found)
+    return node
 
 
 def is_constant(node: ast.AST) -> TypeGuard[ast.Constant]:

@@ -29,6 +29,7 @@ _USES_MODEL = re.compile(
     r"(\w+ = )?(?!print\b|log\b)([\w.]+\(.*\bmodel\b|model\.load\w*\()"
     r"|for .*\bmodel\b[\s\S]*(\w_\(|\.data\b)"
 )
+_TRAINS = re.compile(r"\b(save_state|checkpoints?\.save|backward)\(|\boptimizer\b|\w_\(|\.data\b")
 
 # the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
 _SBATCH = {
@@ -77,6 +78,11 @@ def prepares(text: str) -> bool:
 def puts_in_other_weights(text: str) -> bool:
     """Whether a statement puts averaged or earlier weights into the model."""
     return bool(_OTHER_WEIGHTS.match(text.strip()))
+
+
+def trains(text: str) -> bool:
+    """Whether code changes the weights, or saves the state of the training."""
+    return bool(_TRAINS.search(text))
 
 
 def works_on_weights(text: str) -> bool:
