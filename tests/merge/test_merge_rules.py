@@ -1269,7 +1269,7 @@ def test_new_calls_of_a_function_whose_arguments_the_owner_reordered_are_told() 
 
 
 def test_what_trains_or_saves_stays_out_of_a_block_with_averaged_weights() -> None:
-    base = "def main(model):\n    for epoch in range(3):\n        m = evaluate(model)\n        log(m)\n"
+    base = "def main(model):\n    for epoch in data:\n        m = evaluate(model)\n        log(m)\n"
     theirs = base.replace(
         "        m = evaluate(model)\n",
         "        with ema.applied():\n            m = evaluate(model)\n",
@@ -1376,3 +1376,41 @@ def test_what_the_owner_computes_in_front_of_parts_of_a_step_is_no_question() ->
         "            loss = model(x)\n            loss.backward()\n",
     )
     assert "loss = model(share * x)\n            loss.backward()" in clean(base, ours, theirs)
+
+
+def test_the_body_of_a_function_that_the_owner_put_at_the_top_is_followed() -> None:
+    body = "model = build()\ndata = load()\nfor x in data:\n    step(model, x)\nsave(model)\n"
+    base = f'def main():\n{indent(body, "    ")}\n\nif __name__ == "__main__":\n    main()\n'
+    theirs = base.replace("    save", "    log()\n    save")
+    ours = body.replace("build()", "build(width=64)")
+    assert clean(base, ours, theirs) == ours.replace("save", "log()\nsave")
+
+
+def test_a_package_that_the_owner_requires_is_no_question() -> None:
+    base = '[project]\ndependencies = [\n    "torch>=2",\n]\n'
+    ours = base.replace("\n]", '\n    "tensorboard",\n]')
+    theirs = base.replace("    ", '    "tensorboard>=2.16",\n    ')
+    assert clean(base, ours, theirs, "pyproject.toml") == ours
+    pinned = ours.replace('board"', 'board==1.0"')
+    assert merge(base, pinned, theirs, "pyproject.toml").conflicts
+
+
+def test_a_model_that_the_owner_compiles_is_asked_about() -> None:
+    base = "import re\n\nmodel = build()\nmodel = prepare(model)\ntrain(model)\n"
+    theirs = base.replace("train", "model.compile()\ntrain")
+    assert asked(base, base.replace("build()", "build()\nmodel = torch.compile(model)"), theirs)
+    clean(base, base.replace("build()", "build()\nname = re.compile(text)"), theirs)
+
+
+def test_new_code_finds_what_the_owner_put_into_another_file() -> None:
+    """The file itself does not change in the update."""
+    model, train = "def build():\n    return 1\n", "from model import build\n\nbuild()\n"
+    test = "def test_seed():\n    assert 1\n"
+    new = "from model import build\n\n\ndef test_build():\n    assert build()\n"
+    merged = project(
+        {"train.py": train, "model.py": model, "tests/test_a.py": test},
+        {"train.py": f"{model}\n\nbuild()\n", "tests/test_a.py": test},
+        {"train.py": train, "model.py": model, "tests/test_a.py": f"{new}\n\n{test}"},
+    )
+    assert not merged.conflicts and not merged.warnings, merged
+    assert (merged.files["tests/test_a.py"] or "").startswith("from train import build\n")

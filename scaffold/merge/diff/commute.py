@@ -103,8 +103,15 @@ def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
     if isinstance(unit.node, ast.Expr) and isinstance(unit.node.value, ast.Call):
         texts = [part.value for part in unit.node.value.args[:1] if is_constant(part)]
         found |= {(*purpose, text) for text in texts if isinstance(text, str)}  # what it is called
-    names = map(_name, _outer_calls(unit.node)) if unit.node else ()
-    return frozenset({*found, *(("call", name) for name in names if "_" in name.strip("_"))})
+    calls = _outer_calls(unit.node) if unit.node else ()
+    names = (_name(call) for call in calls if _says_what(call))
+    return frozenset({*found, *(("call", name) for name in names)})
+
+
+def _says_what(call: ast.Call) -> bool:
+    """Whether the name of what is called is specific: of two words, or that of a compiled model."""
+    name = _name(call)
+    return "_" in name.strip("_") or (name == "compile" and root_of(call.func) != "re")
 
 
 def _outer_calls(tree: ast.AST) -> Iterator[ast.Call]:

@@ -1,6 +1,7 @@
 """What the owner deleted, moved or wrote by hand, and an update brings elsewhere or deletes."""
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +9,7 @@ from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.statement import PYTHON, TOML, Statement
 
 
 def without_known(triple: Triple, gap: int, theirs: Sequence[Statement]) -> Iterator[Statement]:
@@ -21,9 +22,19 @@ def without_known(triple: Triple, gap: int, theirs: Sequence[Statement]) -> Iter
                 or stays_deleted(triple, place)
                 or _is_around_nothing(triple, place)
                 or (bool(imports_of(unit)) and is_in(unit, triple.ours.added))
+                or is_required(triple, unit)
             )
         if not drop:
             yield unit
+
+
+def is_required(triple: Triple, unit: Statement) -> bool:
+    """Whether the owner requires the package of a new row already, in any version."""
+    return triple.kind == TOML and any(
+        re.fullmatch(r'"[\w.\[\]-]+",?', row.key.strip())
+        and (anchor(row), row.scope) == (anchor(unit), unit.scope)
+        for row in triple.ours.added
+    )
 
 
 def _is_around_nothing(triple: Triple, place: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
-from scaffold.merge.diff.deletions import is_in
+from scaffold.merge.diff.deletions import is_in, is_required
 from scaffold.merge.diff.depth import branch_of
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor, block_of
@@ -270,7 +270,8 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
         (gap, gap)
         for gap, places in enumerate(triple.theirs.inserts)
         for place in places
-        if same_purpose(triple.theirs.units[place], own, known)
+        if same_purpose(unit := triple.theirs.units[place], own, known)
+        and not is_required(triple, unit)
     ]
 
 

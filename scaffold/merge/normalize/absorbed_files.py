@@ -37,10 +37,18 @@ def follow_absorbed(project: Versions) -> Versions:
         if project.place(name) in project.ours or not name.endswith(".py") or is_test(name):
             continue
         absorbed = _find(name, project)
-        if absorbed and base[name] != theirs[name] and not _is_imported_whole(absorbed, theirs):
+        if absorbed and _concerns(name, base, theirs) and not _is_imported_whole(absorbed, theirs):
             was = _definitions(base[name])
             base, theirs = (_moved(absorbed, was, side, project) for side in (base, theirs))
     return replace(project, base=base, theirs=theirs)
+
+
+def _concerns(name: str, base: Files, theirs: Files) -> bool:
+    """Whether an update changes a file, or code that imports from it."""
+    imported = f"from {module_of(name)} import "
+    return base[name] != theirs[name] or any(
+        imported in text for path, text in theirs.items() if text != base.get(path)
+    )
 
 
 def _find(name: str, project: Versions) -> Absorbed | None:

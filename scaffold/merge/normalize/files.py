@@ -13,6 +13,7 @@ from scaffold.merge.normalize.new_files import name_attributes
 from scaffold.merge.normalize.order import follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
 from scaffold.merge.normalize.renamed_keys import follow_keys
+from scaffold.merge.normalize.unrolled import follow_unrolled
 from scaffold.merge.semantics.names import defines, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.statement import PYTHON, Statement, split
@@ -23,6 +24,7 @@ Rule = Callable[[Statements, Statements, Statements], tuple[list[Statement], lis
 IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 
 SPELLING: tuple[Rule, ...] = (
+    follow_unrolled,
     follow_annotations,
     follow_imports,
     follow_keys,
