@@ -1414,3 +1414,11 @@ def test_new_code_finds_what_the_owner_put_into_another_file() -> None:
     )
     assert not merged.conflicts and not merged.warnings, merged
     assert (merged.files["tests/test_a.py"] or "").startswith("from train import build\n")
+
+
+def test_a_dict_that_the_owner_wrote_as_a_call_is_followed() -> None:
+    base = 'def main():\n    states = {"a": a, "b": b}\n    save(states)\n'
+    ours = base.replace('{"a": a, "b": b}', "dict(a=a, b=b, mine=1)")
+    theirs = base.replace('"a": a, "b": b', '"b": b, "hooks": hooks')
+    assert "states = dict(b=b, hooks=hooks, mine=1)" in clean(base, ours, theirs)
+    assert asked(base, ours.replace("dict(", "list("), theirs)

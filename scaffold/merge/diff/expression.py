@@ -177,6 +177,10 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
             raise Differs
         yield from _merge_nodes(sources, (b.value, m.value, t.value))  # the owner added a hint
         return
+    if isinstance(b, ast.Dict) and isinstance(m, ast.Call) and isinstance(t, ast.Dict):
+        calls = _as_call(base, b), ours, _as_call(theirs, t)  # the owner wrote `dict(a=1)`
+        yield from _merge_nodes(calls, (_value(calls[0]), m, _value(calls[2])))
+        return
     if not type(b) is type(m) is type(t):
         raise Differs
     if isinstance(b, ast.Call) and _is_another_call(b, m, t):
@@ -204,6 +208,23 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
             sources,
             (_items(base, read(b)), _items(ours, read(m)), _items(theirs, read(t))),
         )
+
+
+def _as_call(source: Source, node: ast.Dict) -> Source:
+    """`{"a": 1}` as `dict(a=1)`."""
+    keys = [getattr(key, "value", None) for key in node.keys]
+    if not all(isinstance(key, str) and key.isidentifier() for key in keys):
+        raise Differs
+    pairs = zip(keys, map(source.cut, node.values), strict=True)
+    found = read_source(f"dict({', '.join(f'{key}={value}' for key, value in pairs)})")
+    if found is None:
+        raise Differs
+    return found
+
+
+def _value(source: Source) -> ast.expr:
+    assert isinstance(source.tree, ast.Expr)
+    return source.tree.value
 
 
 def _is_text(node: ast.AST) -> bool:
