@@ -1326,6 +1326,9 @@ def test_a_block_around_what_the_owner_deleted_is_left_out() -> None:
     theirs = LOOP.replace("    save(model)", "    with ema.applied():\n        save(model)")
     ours = LOOP.replace("    save(model)\n", "")
     assert clean(LOOP, ours, theirs) == ours
+    other = "    weights = model.state_dict()\n    torch.save(weights, path)\n"
+    merged = merge(LOOP, LOOP.replace("    save(model)\n", other), theirs)
+    assert merged.conflicts  # what stands in its place may belong into the block
 
 
 def test_an_early_return_stays_above_a_new_block() -> None:

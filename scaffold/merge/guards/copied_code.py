@@ -49,7 +49,8 @@ def _called_elsewhere(triple: Triple, unit: Statement, there: Statement) -> str:
         others = [
             row
             for row, other in enumerate(units)
-            if other.scope == unit.scope and name in _calls(other) and other.key != unit.key
+            if other.scope == unit.scope and other.key != unit.key
+            if f"{name}(" in other.text and name in _calls(other)
         ]
         is_new = others and not triple.ours.number_of.keys() & set(others)
         if is_new and not any(_calls(units[row])[name] & new.get(name, set()) for row in others):
