@@ -1425,3 +1425,15 @@ def test_a_dict_that_the_owner_wrote_as_a_call_is_followed() -> None:
     theirs = base.replace('"a": a, "b": b', '"b": b, "hooks": hooks')
     assert "states = dict(b=b, hooks=hooks, mine=1)" in clean(base, ours, theirs)
     assert asked(base, ours.replace("dict(", "list("), theirs)
+
+
+def test_a_line_that_an_update_moves_into_a_conflict_is_in_it_with_both_ends() -> None:
+    """Else it would be there twice with one side, or not at all."""
+    part, step = "    loss = model(x)\n    backward(loss)\n", "    clip()\n    step()\n"
+    base = f"def main():\n{part}{step}    count.add(1)\n    log()\n"
+    ours = base.replace(part + step, "    mine(x)\n")
+    parts = f"    for part in x:\n{indent(part, '    ')}    count.add(1)\n{step}    log()\n"
+    theirs = f"def main():\n{parts}"
+    text = merge(base, ours, theirs).files["train.py"] or ""
+    for side in (True, False):
+        assert take_side(text, ours=side).count("count.add(1)") == 1, text

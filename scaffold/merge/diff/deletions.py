@@ -1,6 +1,7 @@
 """What the owner deleted, moved or wrote by hand, and an update brings elsewhere or deletes."""
 
 import ast
+import builtins
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.flow import bound_in, functions
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
 
@@ -112,9 +114,22 @@ def moved_and_changed(triple: Triple) -> dict[int, int]:
         for place, number in _moved(triple).items()
         if (there := triple.theirs.of(number)) is not None
         and there.key != triple.base[number].key
-        and (_identity([there], 0)[0] == "class" or triple.ours.units[place].scope not in scopes)
         and not there.is_head
+        and (
+            _identity([there], 0)[0] == "class"
+            or (triple.ours.units[place].scope not in scopes and _is_known(triple, place, there))
+        )
     }
+
+
+def _is_known(triple: Triple, place: int, there: Statement) -> bool:
+    """Whether all that a changed statement reads is there, in the owner's new definition."""
+    units, scope = triple.ours.units, triple.ours.units[place].scope
+    known = bound_in(row for row in triple.theirs.units if not row.scope)
+    known |= bound_in(row for row in units if row.scope in ("", scope))
+    found = functions(units).get(scope)
+    known |= set(found.parameters) if found else set()
+    return effects_of(there).reads <= known | vars(builtins).keys()
 
 
 def _moved(triple: Triple) -> dict[int, int]:

@@ -6,7 +6,8 @@ block if it contains its head.
 
 import ast
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
@@ -26,11 +27,42 @@ _DEFINITIONS = (("FunctionDef",), ("AsyncFunctionDef",), ("ClassDef",))
 def whole_hunks(triple: Triple, found: Collection[Hunk]) -> list[Hunk]:
     """The regions that the owner has to decide, each with all that belongs to it."""
     hunks = _join(found)
+    moved = list(_moved_by_them(triple)) if found else []
     while True:
-        whole = _join([_whole_blocks(triple, hunk) for hunk in hunks])
+        whole = [_whole_blocks(triple, hunk) for hunk in hunks]
+        for number, gap in moved:
+            ends = [any(_holds(hunk, *end) for hunk in whole) for end in ((number, 1), (gap, 0))]
+            if any(ends) and not all(ends):
+                whole.append((number, number + 1) if ends[1] else (gap, gap))
+        whole = _join(whole)
         if whole == hunks:
             return hunks
         hunks = whole
+
+
+def _holds(hunk: Hunk, place: int, length: int) -> bool:
+    """Whether a unit of the base, or the gap in front of one, is in a region."""
+    start, end = hunk
+    return start <= place < end or (not length and start == end == place)
+
+
+def _moved_by_them(triple: Triple) -> Iterator[tuple[int, int]]:
+    """The statements that the other side moved: where they were, and the gap in which they are.
+
+    With one side of a conflict, they would be there twice or not at all if only one end is in it.
+    """
+    side = triple.theirs
+    names = [(unit.scope, unit.key) for unit in triple.base]
+    counts = Counter(names), Counter((unit.scope, unit.key) for unit in side.units)
+    there = {
+        (side.units[place].scope, side.units[place].key): gap
+        for gap, places in enumerate(side.inserts)
+        for place in places
+    }
+    for number, name in enumerate(names):
+        is_one = len(anchor(triple.base[number])) > 1 and counts[0][name] == counts[1][name] == 1
+        if is_one and side.match[number] is None and name in there:
+            yield number, there[name]
 
 
 def their_changes(triple: Triple) -> list[Hunk]:
@@ -363,13 +395,14 @@ def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:
     return joined
 
 
-def mentions(triple: Triple, hunk: Hunk, name: str) -> bool:
-    """Whether what the other side changed in a hunk has a name in it."""
+def mentions(triple: Triple, hunk: Hunk, name: str, is_attribute: bool = True) -> bool:
+    """Whether what the other side changed in a hunk has a name in it, or such an attribute."""
     start, end = hunk
     units = list(triple.base[start:end])
     for number in range(start, end + 1):
         units += [triple.theirs.units[place] for place in triple.theirs.inserts[number]]
         unit = triple.theirs.of(number) if number < end else None
         units += [unit] if unit else []
-    word = re.compile(rf"\b{re.escape(name.rpartition('.')[2])}\b")
+    before = "" if is_attribute else r"(?<!\.)"
+    word = re.compile(rf"\b{before}{re.escape(name.rpartition('.')[2])}\b")
     return any(word.search(unit.text) for unit in units)

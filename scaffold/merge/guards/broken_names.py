@@ -179,7 +179,10 @@ def doubt(file: OpenFile, fault: Fault) -> None:
                 needed = fewer
         file.doubts |= dict.fromkeys(needed, str(fault))
         return
-    named = [hunk for hunk in changes if mentions(file.assembly, hunk, fault.name)]
+    may_be_attribute = fault.kind != UNDEFINED
+    named = [
+        hunk for hunk in changes if mentions(file.assembly, hunk, fault.name, may_be_attribute)
+    ]
     if file.path == fault.source:  # which lost the name: where it was defined
         base = file.assembly.base
         defined = {row for row, unit in enumerate(base) if fault.name in effects_of(unit).binds}
