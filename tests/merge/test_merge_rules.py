@@ -1274,8 +1274,9 @@ def test_what_trains_or_saves_stays_out_of_a_block_with_averaged_weights() -> No
         "        m = evaluate(model)\n",
         "        with ema.applied():\n            m = evaluate(model)\n",
     )
-    saves = base.replace("        log", "        checkpoints.save()\n        log")
-    assert "\n        checkpoints.save()\n" in clean(base, saves, theirs)
+    lines = "        checkpoints.save()\n        count += 1\n"
+    saves = base.replace("        log", f"{lines}        log")
+    assert f"\n{lines}" in clean(base, saves, theirs)
     shows = base.replace("        log", "        m |= more(model)\n        log")
     assert "\n            m |= more(model)\n" in clean(base, shows, theirs)
     prune = "def prune(model):\n    model.weight.data *= 0.9\n\n\n"

@@ -44,7 +44,9 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         to_next = True  # a comment is about what stands below it
     if after is not None and limits_gradients(one.units[place].text):
         to_next = True
-    if one is triple.ours and needs_own_weights(triple, place, gap):
+    if one is triple.ours and any(
+        needs_own_weights(triple, row, gap) for row in places if row <= place
+    ):
         to_next = True
     opens = triple.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
