@@ -72,13 +72,7 @@ MUTATIONS = [
         "        seen += 1",
         "average over samples",
     ),
-    Mutation(
-        "set_epoch dropped",
-        "train.py",
-        "train_loader.set_epoch(epoch)",
-        "pass",
-        "set_epoch",
-    ),
+    Mutation("set_epoch dropped", "train.py", "train_loader.set_epoch(epoch)", "pass", "set_epoch"),
     Mutation(
         "evaluation mode left on",
         "train.py",

@@ -268,11 +268,7 @@ case(
             top3_hits = accelerator.gather_for_metrics(top3_hits)
             """,
         ),
-        sub(
-            TRAIN,
-            r"float\(correct\) / seen",
-            r'\g<0>, f"{name}_top3": float(top3) / seen',
-        ),
+        sub(TRAIN, r"float\(correct\) / seen", r'\g<0>, f"{name}_top3": float(top3) / seen'),
         formatted(TRAIN),
     ),
     LINEAR,
@@ -383,9 +379,6 @@ for head, tail in (
     case(f"own code: the loop in `{head}`, and lines in front of it", around, FIRST)
 case(
     "own code: the test's evaluation deleted, where lines are wrapped",
-    both(
-        delete(TRAIN, TEST),
-        cut(TRAIN, r'log\(f"done', LAST_ROW, 'log("done")', "main"),
-    ),
+    both(delete(TRAIN, TEST), cut(TRAIN, r'log\(f"done', LAST_ROW, 'log("done")', "main")),
     EMA,
 )

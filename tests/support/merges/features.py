@@ -451,11 +451,7 @@ case(
     {**EMA, **BF16, **on("learning_curves")},
 )
 OTHERS = both(
-    SGD,
-    at_end(THROUGHPUT),
-    TORCHMETRICS,
-    append(README, "\n## Results\n\nSoon.\n"),
-    OWN_CALLBACK,
+    SGD, at_end(THROUGHPUT), TORCHMETRICS, append(README, "\n## Results\n\nSoon.\n"), OWN_CALLBACK
 )
 CREATED = "throughput = Throughput()"
 case(

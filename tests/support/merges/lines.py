@@ -113,11 +113,7 @@ case(
     result=after(TRAIN, r"config = broadcast_object_list\(", "log('starting')"),
     start=TENSORBOARD,
 )
-case(
-    "neighbours: log line deleted beside an inserted one",
-    delete(TRAIN, LOGGED),
-    TENSORBOARD,
-)
+case("neighbours: log line deleted beside an inserted one", delete(TRAIN, LOGGED), TENSORBOARD)
 case(
     "neighbours: docstring above lines that go",
     sub(CALLBACKS, '"""Objects that the loop', '"""Our own objects that the loop'),
@@ -247,8 +243,7 @@ for name, text in {
 case(
     "depth: own step behind backward",
     both(
-        cut(TRAIN, STEP, CLEARED),
-        after(TRAIN, BACKWARD, "optimizer.step()\noptimizer.zero_grad()"),
+        cut(TRAIN, STEP, CLEARED), after(TRAIN, BACKWARD, "optimizer.step()\noptimizer.zero_grad()")
     ),
     WINDOW,
     asks=TRAIN,

@@ -25,13 +25,7 @@ from corpus.edit import (
     wrap,
 )
 from corpus.edit import replace as put
-from corpus.structure import (
-    extract,
-    move,
-    rename,
-    trainer_class,
-    without_unused_imports,
-)
+from corpus.structure import extract, move, rename, trainer_class, without_unused_imports
 from support.merges.case import WARNING, case
 from support.merges.words import (
     BACKWARD,
@@ -253,9 +247,7 @@ UNTIL = sub(
     "        if epoch >= config.epochs:\n            break",
 )
 UNPACKED = sub(
-    TRAIN,
-    r"^( +)for images, labels in bar:$",
-    r"\1for batch in bar:\n\1    images, labels = batch",
+    TRAIN, r"^( +)for images, labels in bar:$", r"\1for batch in bar:\n\1    images, labels = batch"
 )
 case("place: an own average beside one that comes", AVERAGE, EMA)
 case("place: own rates, then no schedule", RATES, NO_SCHEDULE)
