@@ -61,76 +61,31 @@ def assert_refused(result: Result, *parts: str) -> None:
 
 # --- bad answers -------------------------------------------------------------------------------
 
-BAD_SETTINGS = {
+# a setting, or several options, and parts of the message: every bound is tried further below
+BAD_SETTINGS: dict[str, tuple] = {
     "unknown key": ("training.epoch=3", "training.epoch:", "did you mean training.epochs"),
     "unknown table": ("xyzzy.plugh=3", "xyzzy.plugh:", "--kind settings` lists them"),
     "unknown feature": ("features.emma=true", "features.emma:", "did you mean", "features.ema"),
     "no key": ("=3", "''", "no such setting"),
     "no value": ("training.epochs", "--set training.epochs", "KEY=VALUE"),
     "empty value": ("training.epochs=", "training.epochs: ''", "a whole number, at least 1"),
-    "word for int": ("training.epochs=ten", "training.epochs: 'ten'", "a whole number, at least 1"),
     "float for int": ("training.epochs=1.5", "training.epochs: '1.5'", "a whole number"),
     "too small": ("training.epochs=0", "training.epochs: 0 ", "at least 1"),
-    "negative": ("training.epochs=-3", "training.epochs: -3 ", "at least 1"),
     "too large": ("training.seed=4294967296", "training.seed: 4294967296 ", "at most"),
     "beyond floats": (f"training.epochs={'9' * 400}", "training.epochs: 999", "a whole number"),
     "beyond ints": (f"training.epochs={'9' * 5000}", "training.epochs: '999", "a whole number"),
-    "word for float": (
-        "training.learning_rate=fast",
-        "training.learning_rate: 'fast'",
-        "at least 1e-12",
-    ),
-    "comma": (
-        "training.learning_rate=0,1",
-        "training.learning_rate: '0,1'",
-        "a number, at least 1e-12",
-    ),
-    "not above": ("training.learning_rate=0", "training.learning_rate: 0.0", "at least 1e-12"),
+    "comma": ("training.learning_rate=0,1", "learning_rate: '0,1'", "a number, at least 1e-12"),
     "nan": ("training.learning_rate=nan", "training.learning_rate: nan", "at least 1e-12"),
     "infinite": ("training.learning_rate=inf", "training.learning_rate: inf", "at least 1e-12"),
-    "not below": (
-        "features.ema.decay=1",
-        "features.ema.decay: 1.0",
-        "at least 0 and at most 0.999999",
-    ),
-    "bool": ("hardware.use_cpu=maybe", "hardware.use_cpu: 'maybe'", "true or false"),
-    "choice": ("project.task=poetry", "project.task: 'poetry'", "image_classification"),
-    "case of a choice": (
-        *("hardware.distributed_type=multi_gpu", "hardware.distributed_type: 'multi_gpu'"),
-        "NO, MULTI_GPU, MULTI_CPU",
-    ),
+    "case of a choice": ("hardware.launcher=SLURM", "hardware.launcher: 'SLURM'", "slurm"),
     "feature is no bool": ("features.ema=maybe", "features.ema.enabled: 'maybe'", "true or false"),
     "feature's choice": ("features.schedule=jump", "features.schedule.kind: 'jump'", "cosine"),
     "feature with another switch": (
-        *("features.mixed_precision=true", "features.mixed_precision: "),
+        "features.mixed_precision=true",
         "hardware.mixed_precision=bf16",
     ),
-    "option of another choice": (
-        *("features.schedule.decay=0.1", "features.schedule.decay: "),
-        "features.schedule.kind=wsd",
-    ),
-    "line break": (
-        "features.tracker.project=a\nb",
-        r"features.tracker.project: 'a\nb'",
-        "one line",
-    ),
-    "machines": ("hardware.num_machines=0", "hardware.num_machines: 0 ", "at least 1"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_SETTINGS)
-def test_a_bad_setting_is_refused(cli: Cli, here: Path, case: str) -> None:
-    setting, *parts = BAD_SETTINGS[case]
-    result = cli("new", "demo", "--yes", "--set", setting)
-    assert_refused(result, *parts)
-    assert listing(here) == []
-
-
-BAD_TOGETHER: dict[str, tuple] = {
-    "fp16 on the CPU": (
-        *(["--use-cpu", "--mixed-precision", "fp16"], "hardware.mixed_precision: 'fp16'", "CPU"),
-        "use bf16 or no",
-    ),
+    "option of another choice": ("features.schedule.decay=0.1", "features.schedule.kind=wsd"),
+    "line break": ("features.tracker.project=a\nb", r"tracker.project: 'a\nb'", "one line"),
     "several processes on one device": (
         ["--num-processes", "2", "--distributed-type", "NO"],
         *("hardware.num_processes: 2", "hardware.distributed_type=MULTI_GPU or MULTI_CPU"),
@@ -143,22 +98,15 @@ BAD_TOGETHER: dict[str, tuple] = {
         ["--distributed-type", "MULTI_CPU", "--no-use-cpu"],
         *("hardware.use_cpu: must be true", "MULTI_CPU"),
     ),
-    "without what it requires": (
-        ["--set", "features.learning_curves=true", "--set", "features.metrics_file=false"],
-        *("features.learning_curves.enabled: ", "features.metrics_file.enabled=true"),
-    ),
-    "typed option out of bounds": (["--epochs", "0"], "training.epochs: 0 ", "at least 1"),
-    "typed choice": (["--mixed-precision", "fp4"], "hardware.mixed_precision: 'fp4'", "bf16, fp16"),
-    "typed name": (["--name", "a b"], "project.name: 'a b'", "ASCII letters, digits"),
     "file to print": (["--print", "nothing.py"], "--print nothing.py", "train.py", "README.md"),
 }
 
 
-@pytest.mark.parametrize("case", BAD_TOGETHER)
-def test_bad_options_are_refused(cli: Cli, here: Path, case: str) -> None:
-    arguments, *parts = BAD_TOGETHER[case]
-    result = cli("new", "demo", "--yes", *arguments)
-    assert_refused(result, *parts)
+@pytest.mark.parametrize("case", BAD_SETTINGS)
+def test_a_bad_setting_is_refused(cli: Cli, here: Path, case: str) -> None:
+    given, *parts = BAD_SETTINGS[case]
+    options = ["--set", given] if isinstance(given, str) else given
+    assert_refused(cli("new", "demo", "--yes", *options), *parts)
     assert listing(here) == []
 
 
@@ -255,28 +203,17 @@ def test_every_bound_and_choice_holds(catalog: Catalog) -> None:
 BAD_FILES: dict[str, tuple[bytes, list[str]]] = {
     "not TOML": (b"[training\nepochs = 3\n", ["is not valid TOML", "line 1"]),
     "not UTF-8": (b"[project]\nname = '\xff'\n", ["is not valid TOML", "utf-8"]),
-    "unquoted choice": (b"[hardware]\ndistributed_type = NO\n", ["is not valid TOML", "line 2"]),
-    "unknown table": (
-        b"[trainig]\nepochs = 3\n",
-        ["trainig.epochs:", "did you mean training.epochs"],
-    ),
+    "unknown table": (b"[trainig]\nepochs = 3\n", ["trainig.epochs:", "mean training.epochs"]),
     "no table": (b"epochs = 3\n", ["epochs: ", "[training]"]),
-    "unknown key": (
-        b"[training]\nepoch = 3\n",
-        ["training.epoch:", "did you mean training.epochs"],
-    ),
+    "unknown key": (b"[training]\nepoch = 3\n", ["training.epoch:", "mean training.epochs"]),
     "unknown feature": (b"[features.emma]\ndecay = 0.9\n", ["features.emma", "features.ema"]),
-    "unknown option": (
-        b"[features.ema]\ndecaj = 0.9\n",
-        ["features.ema.decaj", "features.ema.decay"],
-    ),
+    "unknown option": (b"[features.ema]\ndecaj = 0.9\n", ["ema.decaj", "features.ema.decay"]),
     "text for int": (b"[training]\nepochs = '3'\n", ["training.epochs: '3'", "a whole number"]),
     "bool for int": (b"[training]\nepochs = true\n", ["training.epochs: True", "a whole number"]),
     "float for int": (b"[training]\nepochs = 3.0\n", ["training.epochs: 3.0", "a whole number"]),
     "int for bool": (b"[hardware]\nuse_cpu = 1\n", ["hardware.use_cpu: 1", "true or false"]),
     "int for text": (b"[project]\nname = 3\n", ["project.name: 3", "use text in quotes"]),
     "list": (b"[training]\nepochs = [3]\n", ["training.epochs: [3]", "a whole number"]),
-    "too small": (b"[training]\nepochs = 0\n", ["training.epochs: 0", "at least 1"]),
     "beyond ints": (b"[training]\nepochs = 1" + 5000 * b"0", ["is not valid TOML", "digits"]),
     "beyond floats": (b"[training]\nepochs = 1" + 400 * b"0", ["training.epochs: 1000", "number"]),
     "nested": (b"[training.epochs]\nx = 1\n", ["training.epochs: ", "a whole number"]),
@@ -434,12 +371,8 @@ def test_a_typed_option_is_the_same_as_its_setting(cli: Cli) -> None:
         table, _, name = key.partition(".")
         usual = default.get(table, {}).get(name)
         assert by_type[table][name] != usual or key == "project.task", key
-    assert "hardware" not in answers_of(
-        cli("new", "demo", "--no-use-cpu", "--print", "scaffold.toml")
-    )
-    help_text = re.sub(r"\x1b\[[0-9;]*m", "", cli("new", "--help").out)
-    for flag in re.findall(r"--[a-z-]+", " ".join(typed)):
-        assert flag in help_text
+    off = answers_of(cli("new", "demo", "--no-use-cpu", "--print", "scaffold.toml"))
+    assert "hardware" not in off
 
 
 def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Catalog) -> None:
@@ -495,13 +428,10 @@ def test_a_project_is_written_whole(cli: Cli, here: Path) -> None:
     for name in written:
         assert name in result.out
     assert f"  cd {here / 'demo'}\n" in result.out
-    assert (
-        launch(load_catalog(), resolve(load_catalog(), {"project.name": "demo"})).train
-        in result.out
-    )
-    assert listing(here) == sorted(
-        ["demo", "demo/.scaffold", "demo/tests", *(f"demo/{name}" for name in written)]
-    )
+    catalog = load_catalog()
+    assert launch(catalog, resolve(catalog, {"project.name": "demo"})).train in result.out
+    folders = {"demo", "demo/.scaffold", "demo/tests"}
+    assert {*listing(here)} == folders | {f"demo/{name}" for name in written}
 
 
 def test_files_and_folders_have_ordinary_permissions(cli: Cli, here: Path) -> None:
@@ -716,11 +646,6 @@ def test_the_page_of_a_recipe_tells_its_tasks(cli: Cli, catalog: Catalog) -> Non
     assert "works with" not in cli("explain", "mnist").out  # it names its task
 
 
-def test_the_parts_to_replace_are_a_list(cli: Cli) -> None:
-    out = cli("explain", "own").out
-    assert len(re.findall(r"(?m)^\d\. ", out)) == 4 and out.count("\n\n") > 5
-
-
 @pytest.mark.parametrize("name", in_turns(FEATURES, 4))
 def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, name: str) -> None:
     """Applied to a default project without the feature, it gives that with the feature."""
@@ -823,42 +748,14 @@ def test_what_is_meant_by_a_name(cli: Cli, here: Path, case: tuple[str, str]) ->
     assert listing(here) == []
 
 
-def test_what_is_suggested_is_accepted(cli: Cli, here: Path) -> None:
-    assert cli("new", "demo", "--yes", "--set", "features.ema=true").code == 0
-    result = cli("add", "tracker", "demo", "--set", "features.tracker.kind=wandb")
-    assert result.code == 0
-    assert "wandb" in (here / "demo" / "train.py").read_text()
-
-
-def test_version(cli: Cli) -> None:
+def test_the_version_and_the_commands_are_told(cli: Cli) -> None:
     assert cli("--version").out == f"scaffold {__version__}\n"
-
-
-def test_help_says_what_there_is(cli: Cli) -> None:
     result = cli()
-    text = re.sub(r"\x1b\[[0-9;]*m", "", result.out + result.err)
-    assert "Traceback" not in text
     for command in ("new", "features", "explain"):
-        assert re.search(rf"\b{command}\b", text)
+        assert re.search(rf"\b{command}\b", result.out + result.err)
 
 
 # --- as a process of its own -------------------------------------------------------------------
-
-
-def test_without_a_terminal_nothing_is_asked(tmp_path: Path) -> None:
-    result = run_cli("new", "demo", cwd=tmp_path)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert "?" not in result.stdout
-    assert (tmp_path / "demo/train.py").is_file()
-
-
-def test_an_error_has_no_traceback(tmp_path: Path) -> None:
-    folder = tmp_path / "here"
-    result = run_cli("new", "demo", "--set", "training.epochs=0", cwd=folder)
-    assert_refused(
-        Result(result.returncode, result.stdout, result.stderr), "training.epochs: 0", "at least 1"
-    )
-    assert listing(folder) == []
 
 
 def test_output_that_nobody_reads_to_the_end(tmp_path: Path) -> None:
@@ -978,7 +875,7 @@ def test_completion_is_fast() -> None:
     code = f"{COMPLETE.replace('main()', '')}\ntry: main()\nexcept SystemExit: print(*sys.modules)"
     modules = complete("scaffold add em", code=code)[-1].split()
     assert "scaffold.answers.catalog" in modules
-    heavy = {
+    heavy = [
         "torch",
         "black",
         "jinja2",
@@ -987,8 +884,8 @@ def test_completion_is_fast() -> None:
         "yaml",
         "tomlkit",
         "numpy",
-    }
-    assert not heavy & set(modules)
+    ]
+    assert not {*heavy} & {*modules}
 
 
 def test_a_real_bash_completes(tmp_path: Path) -> None:
@@ -1232,15 +1129,6 @@ def test_a_signal_while_writing_leaves_nothing(
     assert listing(here) == before
 
 
-def test_what_turns_a_missing_feature_on_is_said_and_works(cli: Cli) -> None:
-    """The advice is followed until nothing is missing: also where a choice turns a feature on."""
-    flags = ["--set", "parallelism.enabled=true", "--set", "hardware.num_processes=2"]
-    refused = cli("new", "demo", *flags, "--print", "train.py")
-    assert_refused(refused, "needs the feature fsdp: turn it on with hardware.sharding=fsdp")
-    flags += ["--set", "hardware.sharding=fsdp"]
-    assert "FullyShardedDataParallelPlugin" in cli("new", "demo", *flags, "--print", "train.py").out
-
-
 # folders that are there already
 
 
@@ -1266,11 +1154,6 @@ def test_a_folder_that_is_not_empty_is_refused(
 def test_a_new_repository_counts_as_empty(cli: Cli, here: Path) -> None:
     (here / "net" / ".git").mkdir(parents=True)
     assert cli("new", "net", "--yes").code == 0
-
-
-def test_help_says_what_becomes_of_a_folder_that_is_there(cli: Cli) -> None:
-    text = " ".join(re.sub(r"[│╭╮╰╯─]", " ", cli("new", "--help").out).split())
-    assert "one that is not empty needs --into" in text
 
 
 def test_a_current_folder_that_is_gone_is_said(tmp_path: Path) -> None:
