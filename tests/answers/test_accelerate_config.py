@@ -1,5 +1,7 @@
 """accelerate.yaml against Accelerate's own questionnaire, which is driven with the same answers."""
 
+import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +12,7 @@ import pytest
 import yaml
 
 from scaffold.answers.catalog import Value
+from scaffold.answers.check import parse_setting
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import applies, resolve
 from support.command_line import Cli, command_line
@@ -23,12 +26,8 @@ Replies = Mapping[str, str]  # by a part of the question; all others get their d
 
 MACHINE = "Which type of machine"
 SEVERAL = "be used for distributed training"
-LAYERS = "transformer layer class names"
 FOUR_GPUS: Answers = {"hardware.distributed_type": "MULTI_GPU", "hardware.num_processes": 4}
 FOUR: Replies = {MACHINE: "multi-GPU", SEVERAL: "4"}
-FSDP: Answers = {**FOUR_GPUS, "hardware.sharding": "fsdp"}
-DEEPSPEED: Answers = {**FOUR_GPUS, "hardware.sharding": "deepspeed"}
-SPEED: Replies = {**FOUR, "use DeepSpeed?": "yes"}
 SHARDED: Replies = {
     **FOUR,
     "use FullyShardedDataParallel": "yes",
@@ -107,336 +106,166 @@ def written(given: Answers, folder: Path) -> dict[str, Any]:
     return load_config_from_file(str(project / "accelerate.yaml")).to_dict()
 
 
-def tables(**changes: Value) -> Answers:
-    return {key.replace("__", "."): value for key, value in changes.items()}
-
-
-ROWS: dict[str, tuple[Answers, Replies]] = {
-    "one device": ({}, {}),
-    "the CPU": (tables(hardware__use_cpu=True), {"CPU only": "yes"}),
-    "four GPUs": (FOUR_GPUS, FOUR),
-    "three of its GPUs": (
-        {**FOUR_GPUS, **tables(hardware__num_processes=3, hardware__gpu_ids="0,1,3")},
-        {MACHINE: "multi-GPU", SEVERAL: "3", "GPU(s) (by id)": "0,1,3"},
-    ),
-    "NUMA": (
-        {**FOUR_GPUS, "hardware.enable_cpu_affinity": True},
-        {**FOUR, "numa efficiency": "yes"},
-    ),
-    "debug": ({**FOUR_GPUS, "hardware.debug": True}, {**FOUR, "be checked while": "yes"}),
-    **{
-        name: (
-            {"hardware.distributed_type": f"MULTI_{name}", "hardware.num_processes": 8},
-            {MACHINE: menu, SEVERAL: "8"},
-        )
-        for name, menu in TYPES.items()
-    },
-    "TPU": (
-        {"hardware.distributed_type": "XLA"},
-        {MACHINE: "TPU", SEVERAL: "8", "name of the function": "start_training"},
-    ),
-    "a cluster of TPUs": (
-        tables(
-            hardware__distributed_type="XLA",
-            tpu__tpu_use_cluster=True,
-            tpu__tpu_name="pod",
-            tpu__tpu_zone="zone-a",
-            tpu__commands="pip list",
-            tpu__tpu_env="A=1,B=2",
-        ),
-        {
-            MACHINE: "TPU",
-            SEVERAL: "8",
-            "name of the function": "start_training",
-            "using a TPU cluster": "yes",
-            "name of your TPU": "pod",
-            "zone of your TPU": "zone-a",
-            "code you wish to run": "yes",
-            "located in a bash script": "no",
-            "a single command": "pip list",
-            "environment variables": "A=1,B=2",
-        },
-    ),
-    "two machines": (
-        tables(
-            hardware__num_machines=2,
-            hardware__num_processes=16,
-            hardware__machine_rank=1,
-            hardware__main_process_ip="10.0.0.1",
-            hardware__main_process_port=29600,
-        ),
-        {
-            MACHINE: "multi-GPU",
-            SEVERAL: "16",
-            "different machines": "2",
-            "rank of this machine": "1",
-            "IP address": "10.0.0.1",
-            "port you will use": "29600",
-        },
-    ),
-    "two machines, far apart": (
-        tables(
-            hardware__num_machines=2,
-            hardware__num_processes=16,
-            hardware__main_process_ip="10.0.0.1",
-            hardware__same_network=False,
-            hardware__rdzv_backend="c10d",
-        ),
-        {
-            MACHINE: "multi-GPU",
-            SEVERAL: "16",
-            "different machines": "2",
-            "IP address": "10.0.0.1",
-            "port you will use": "29500",
-            "same local network": "no",
-            "rendezvous backend": "c10d",
-        },
-    ),
-    "mpirun": (
-        tables(hardware__distributed_type="MULTI_CPU", hardware__mpirun_hostfile="/etc/hosts.mpi"),
-        {
-            MACHINE: "multi-CPU",
-            SEVERAL: "2",
-            "launch mpirun": "yes",
-            "path to the hostfile": "/etc/hosts.mpi",
-        },
-    ),
-    **{
-        precision: ({"hardware.mixed_precision": precision}, {"use mixed precision": precision})
-        for precision in ("bf16", "fp16")
-    },
-    "fp8, torchao": (
-        tables(hardware__mixed_precision="fp8", fp8__pad_inner_dim=False),
-        {"use mixed precision": "fp8", "pad the inner dimension": "no"},
-    ),
-    "fp8, Transformer Engine": (
-        tables(
-            hardware__mixed_precision="fp8",
-            fp8__backend="te",
-            fp8__margin=1,
-            fp8__fp8_format="E4M3",
-            fp8__amax_compute_algorithm="most_recent",
-            fp8__higher_wgrad=True,
-        ),
-        {
-            "use mixed precision": "fp8",
-            "FP8 backend": "te",
-            "What margin": "1",
-            "weight format": "E4M3",
-            "Which algorithm": "most_recent",
-            "GEMMS in higher": "yes",
-            "`wgrad` be": "yes",
-        },
-    ),
-    "fp8, MS-AMP": (
-        tables(hardware__mixed_precision="fp8", fp8__backend="msamp", fp8__optimization_level="O1"),
-        {"use mixed precision": "fp8", "FP8 backend": "msamp", "optimization level": "O1"},
-    ),
-    **{
-        f"compile, {backend}": (
-            {"hardware.dynamo_backend": backend},
-            {
-                "torch dynamo": "yes",
-                "Which dynamo backend": backend,
-                "customize the defaults": "yes",
-            },
-        )
-        for backend in ("inductor", "eager", "aot_eager", "cudagraphs")
-    },
-    "compile, all settings": (
-        tables(
-            hardware__dynamo_backend="inductor",
-            compile__mode="max-autotune",
-            compile__fullgraph=True,
-            compile__dynamic=True,
-            compile__regional=True,
-        ),
-        {
-            "torch dynamo": "yes",
-            "customize the defaults": "yes",
-            "Which mode": "max-autotune",
-            "fullgraph": "yes",
-            "dynamic shape": "yes",
-            "regional": "yes",
-        },
-    ),
-    "FSDP 2": (
-        {
-            **FSDP,
-            "fsdp.transformer_layer_cls_to_wrap": "Block",
-            "fsdp.activation_checkpointing": True,
-        },
-        {**SHARDED, LAYERS: "Block", "activation checkpointing": "yes"},
-    ),
-    "FSDP 2, all settings": (
-        {
-            **FSDP,
-            **tables(
-                fsdp__reshard_after_forward=False,
-                fsdp__auto_wrap_policy="NO_WRAP",
-                fsdp__state_dict_type="FULL_STATE_DICT",
-            ),
-        },
-        {
-            **SHARDED,
-            "resharding after": "no",
-            "auto wrap policy": "NO_WRAP",
-            "state dict type": "FULL_STATE_DICT",
-        },
-    ),
-    "FSDP 1": (
-        {
-            **FSDP,
-            **tables(
-                fsdp__version=1,
-                fsdp__sharding_strategy="HYBRID_SHARD",
-                fsdp__offload_params=True,
-                fsdp__auto_wrap_policy="SIZE_BASED_WRAP",
-                fsdp__min_num_params=1000,
-                fsdp__backward_prefetch="BACKWARD_POST",
-                fsdp__forward_prefetch=True,
-                fsdp__use_orig_params=True,
-                fsdp__sync_module_states=False,
-            ),
-        },
-        {
-            **SHARDED,
-            "FSDP version": "1",
-            "sharding strategy": "HYBRID_SHARD",
-            "offload parameters and": "yes",
-            "auto wrap policy": "SIZE_BASED_WRAP",
-            "minimum number": "1000",
-            "backward prefetch": "BACKWARD_POST",
-            "state dict type": "SHARDED_STATE_DICT",
-            "forward prefetch": "yes",
-            "use_orig_params": "yes",
-            "individually wrapped": "no",
-        },
-    ),
-    "copies of shards": (
-        {
-            **FSDP,
-            **tables(
-                fsdp__transformer_layer_cls_to_wrap="Block",
-                parallelism__enabled=True,
-                parallelism__dp_replicate_size=2,
-                parallelism__dp_shard_size=2,
-            ),
-        },
-        {
-            **SHARDED,
-            LAYERS: "Block",
-            "parallelism config": "yes",
-            "replicate size": "2",
-            "FSDP shard size": "2",
-        },
-    ),
-    "shared layers": (
-        {
-            **FSDP,
-            **tables(
-                project__task="language_model",
-                fsdp__transformer_layer_cls_to_wrap="Block",
-                parallelism__enabled=True,
-                parallelism__dp_shard_size=2,
-                parallelism__tp_size=2,
-            ),
-        },
-        {
-            **SHARDED,
-            LAYERS: "Block",
-            "parallelism config": "yes",
-            "FSDP shard size": "2",
-            "tensor parallelism size": "2",
-        },
-    ),
-    **{
-        f"shared texts, {strategy}": (
-            {
-                **FSDP,
-                **tables(
-                    project__task="language_model",
-                    fsdp__transformer_layer_cls_to_wrap="Block",
-                    parallelism__enabled=True,
-                    parallelism__dp_shard_size=2,
-                    parallelism__cp_size=2,
-                    parallelism__cp_comm_strategy=strategy,
-                ),
-            },
-            {
-                **SHARDED,
-                LAYERS: "Block",
-                "parallelism config": "yes",
-                "FSDP shard size": "2",
-                "context parallelism size": "2",
-                "communication strategy": strategy,
-            },
-        )
-        for strategy in ("allgather", "alltoall")
-    },
-    **{
-        f"DeepSpeed, stage {stage}": (
-            {**DEEPSPEED, "deepspeed.zero_stage": stage},
-            {**SPEED, "ZeRO optimization stage": str(stage)},
-        )
-        for stage in (0, 1, 2)
-    },
-    "DeepSpeed, stage 3, offloaded": (
-        {
-            **DEEPSPEED,
-            **tables(
-                deepspeed__zero_stage=3,
-                deepspeed__offload_optimizer_device="cpu",
-                deepspeed__offload_param_device="nvme",
-                deepspeed__offload_param_nvme_path="/fast",
-            ),
-        },
-        {
-            **SPEED,
-            "ZeRO optimization stage": "3",
-            "Where to offload optimizer": "cpu",
-            "Where to offload parameters": "nvme",
-            "Nvme Path to offload parameters": "/fast",
-            "16-bit model": "yes",
-        },
-    ),
-    "DeepSpeed, the optimizer on a disk": (
-        {
-            **DEEPSPEED,
-            **tables(
-                deepspeed__offload_optimizer_device="nvme",
-                deepspeed__offload_optimizer_nvme_path="/fast",
-            ),
-        },
-        {**SPEED, "Where to offload optimizer": "nvme", "Nvme Path to offload optimizer": "/fast"},
-    ),
-    "DeepSpeed, a file": (
-        {**DEEPSPEED, "deepspeed.config_file": "zero.json"},
-        {**SPEED, "json file": "yes", "path to the json": "zero.json"},
-    ),
-    "DeepSpeed, two machines": (
-        {
-            **DEEPSPEED,
-            **tables(
-                hardware__num_machines=2,
-                hardware__main_process_ip="10.0.0.1",
-                deepspeed__multinode_launcher="pdsh",
-                deepspeed__hostfile="hosts",
-                deepspeed__exclusion_filter="one:0",
-            ),
-        },
-        {
-            **SPEED,
-            "different machines": "2",
-            "IP address": "10.0.0.1",
-            "port you will use": "29500",
-            "Type of launcher": "pdsh",
-            "location of hostfile": "hosts",
-            "specify exclusion": "yes",
-            "DeepSpeed exclusion": "one:0",
-        },
+# what both are given by these words
+COMMON: dict[str, tuple[Answers, Replies]] = {
+    "FOUR": (FOUR_GPUS, FOUR),
+    "FSDP": ({**FOUR_GPUS, "hardware.sharding": "fsdp"}, SHARDED),
+    "DEEPSPEED": (
+        {**FOUR_GPUS, "hardware.sharding": "deepspeed"},
+        {**FOUR, "use DeepSpeed?": "yes"},
     ),
 }
+
+
+def read_row(text: str) -> tuple[Answers, Replies]:
+    """Settings as `--set` takes them, most of them of hardware, and lines with ? of replies."""
+    given: dict[str, Value] = {}
+    replies: dict[str, str] = {}
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("? "):
+            replies |= (pair.split(": ") for pair in line.removeprefix("? ").split("; "))
+            continue
+        for word in shlex.split(line):
+            answers, common = COMMON.get(word, ({}, {}))
+            given |= answers
+            replies |= common
+            if not common:
+                key = word if "." in word.partition("=")[0] else f"hardware.{word}"
+                given |= [parse_setting(load_catalog(), key)]
+    return given, replies
+
+
+TEXT = """
+one device
+the CPU
+  use_cpu=true
+  ? CPU only: yes
+four GPUs
+  FOUR
+three of its GPUs
+  FOUR num_processes=3 gpu_ids=0,1,3
+  ? be used for distributed training: 3; GPU(s) (by id): 0,1,3
+NUMA
+  FOUR enable_cpu_affinity=true
+  ? numa efficiency: yes
+debug
+  FOUR debug=true
+  ? be checked while: yes
+TPU
+  distributed_type=XLA
+  ? Which type of machine: TPU; be used for distributed training: 8
+  ? name of the function: start_training
+a cluster of TPUs
+  distributed_type=XLA tpu.tpu_use_cluster=true tpu.tpu_name=pod tpu.tpu_zone=zone-a
+  tpu.commands='pip list' tpu.tpu_env=A=1,B=2
+  ? Which type of machine: TPU; be used for distributed training: 8
+  ? name of the function: start_training; using a TPU cluster: yes; name of your TPU: pod
+  ? zone of your TPU: zone-a; code you wish to run: yes; located in a bash script: no
+  ? a single command: pip list; environment variables: A=1,B=2
+two machines
+  num_machines=2 num_processes=16 machine_rank=1
+  main_process_ip=10.0.0.1 main_process_port=29600
+  ? Which type of machine: multi-GPU; be used for distributed training: 16
+  ? different machines: 2; rank of this machine: 1; IP address: 10.0.0.1; port you will use: 29600
+two machines, far apart
+  num_machines=2 num_processes=16 main_process_ip=10.0.0.1
+  same_network=false rdzv_backend=c10d
+  ? Which type of machine: multi-GPU; be used for distributed training: 16
+  ? different machines: 2; IP address: 10.0.0.1
+  ? port you will use: 29500; same local network: no; rendezvous backend: c10d
+mpirun
+  distributed_type=MULTI_CPU mpirun_hostfile=/etc/hosts.mpi
+  ? Which type of machine: multi-CPU; be used for distributed training: 2
+  ? launch mpirun: yes; path to the hostfile: /etc/hosts.mpi
+bf16
+  mixed_precision=bf16
+  ? use mixed precision: bf16
+fp16
+  mixed_precision=fp16
+  ? use mixed precision: fp16
+fp8, torchao
+  mixed_precision=fp8 fp8.pad_inner_dim=false
+  ? use mixed precision: fp8; pad the inner dimension: no
+fp8, Transformer Engine
+  mixed_precision=fp8 fp8.backend=te fp8.margin=1 fp8.fp8_format=E4M3
+  fp8.amax_compute_algorithm=most_recent fp8.higher_wgrad=true
+  ? use mixed precision: fp8; FP8 backend: te; What margin: 1; weight format: E4M3
+  ? Which algorithm: most_recent; GEMMS in higher: yes; `wgrad` be: yes
+fp8, MS-AMP
+  mixed_precision=fp8 fp8.backend=msamp fp8.optimization_level=O1
+  ? use mixed precision: fp8; FP8 backend: msamp; optimization level: O1
+compile, all settings
+  dynamo_backend=inductor compile.mode=max-autotune compile.fullgraph=true
+  compile.dynamic=true compile.regional=true
+  ? torch dynamo: yes; customize the defaults: yes; Which mode: max-autotune
+  ? fullgraph: yes; dynamic shape: yes; regional: yes
+FSDP 2
+  FSDP fsdp.transformer_layer_cls_to_wrap=Block fsdp.activation_checkpointing=true
+  ? transformer layer class names: Block; activation checkpointing: yes
+FSDP 2, all settings
+  FSDP fsdp.reshard_after_forward=false fsdp.auto_wrap_policy=NO_WRAP
+  fsdp.state_dict_type=FULL_STATE_DICT
+  ? resharding after: no; auto wrap policy: NO_WRAP; state dict type: FULL_STATE_DICT
+FSDP 1
+  FSDP fsdp.version=1 fsdp.sharding_strategy=HYBRID_SHARD fsdp.offload_params=true
+  fsdp.auto_wrap_policy=SIZE_BASED_WRAP fsdp.min_num_params=1000
+  fsdp.backward_prefetch=BACKWARD_POST fsdp.forward_prefetch=true fsdp.use_orig_params=true
+  fsdp.sync_module_states=false
+  ? FSDP version: 1; sharding strategy: HYBRID_SHARD; offload parameters and: yes
+  ? auto wrap policy: SIZE_BASED_WRAP; minimum number: 1000; backward prefetch: BACKWARD_POST
+  ? state dict type: SHARDED_STATE_DICT; forward prefetch: yes; use_orig_params: yes
+  ? individually wrapped: no
+copies of shards
+  FSDP fsdp.transformer_layer_cls_to_wrap=Block parallelism.enabled=true
+  parallelism.dp_replicate_size=2 parallelism.dp_shard_size=2
+  ? transformer layer class names: Block; parallelism config: yes; replicate size: 2
+  ? FSDP shard size: 2
+shared layers
+  FSDP fsdp.transformer_layer_cls_to_wrap=Block parallelism.enabled=true
+  project.task=language_model parallelism.dp_shard_size=2 parallelism.tp_size=2
+  ? transformer layer class names: Block; parallelism config: yes; FSDP shard size: 2
+  ? tensor parallelism size: 2
+DeepSpeed, stage 3, offloaded
+  DEEPSPEED deepspeed.zero_stage=3 deepspeed.offload_optimizer_device=cpu
+  deepspeed.offload_param_device=nvme deepspeed.offload_param_nvme_path=/fast
+  ? ZeRO optimization stage: 3; Where to offload optimizer: cpu; 16-bit model: yes
+  ? Where to offload parameters: nvme; Nvme Path to offload parameters: /fast
+DeepSpeed, the optimizer on a disk
+  DEEPSPEED deepspeed.offload_optimizer_device=nvme deepspeed.offload_optimizer_nvme_path=/fast
+  ? Where to offload optimizer: nvme; Nvme Path to offload optimizer: /fast
+DeepSpeed, a file
+  DEEPSPEED deepspeed.config_file=zero.json
+  ? json file: yes; path to the json: zero.json
+DeepSpeed, two machines
+  DEEPSPEED num_machines=2 main_process_ip=10.0.0.1 deepspeed.multinode_launcher=pdsh
+  deepspeed.hostfile=hosts deepspeed.exclusion_filter=one:0
+  ? different machines: 2; IP address: 10.0.0.1; port you will use: 29500
+  ? Type of launcher: pdsh; location of hostfile: hosts; specify exclusion: yes
+  ? DeepSpeed exclusion: one:0
+"""
+ROWS = {
+    name: read_row(text) for name, text in re.findall(r"^(\S.*)\n((?:  .*\n)*)", TEXT, re.MULTILINE)
+}
+ROWS |= {
+    name: (
+        {"hardware.distributed_type": f"MULTI_{name}", "hardware.num_processes": 8},
+        {MACHINE: menu, SEVERAL: "8"},
+    )
+    for name, menu in TYPES.items()
+}
+for backend in ("inductor", "eager", "aot_eager", "cudagraphs"):
+    ROWS[f"compile, {backend}"] = read_row(f"""dynamo_backend={backend}
+      ? torch dynamo: yes; Which dynamo backend: {backend}; customize the defaults: yes""")
+for strategy in ("allgather", "alltoall"):
+    ROWS[f"shared texts, {strategy}"] = read_row(f"""
+      FSDP fsdp.transformer_layer_cls_to_wrap=Block parallelism.enabled=true
+      project.task=language_model parallelism.dp_shard_size=2 parallelism.cp_size=2
+      parallelism.cp_comm_strategy={strategy}
+      ? transformer layer class names: Block; parallelism config: yes; FSDP shard size: 2
+      ? context parallelism size: 2; communication strategy: {strategy}""")
+for stage in (0, 1, 2):
+    ROWS[f"DeepSpeed, stage {stage}"] = read_row(f"""DEEPSPEED deepspeed.zero_stage={stage}
+      ? ZeRO optimization stage: {stage}""")
 
 
 @pytest.mark.parametrize("label", ROWS)
@@ -477,25 +306,13 @@ def test_each_machine_of_a_tpu_cluster_starts_its_own_cores(tmp_path: Path) -> N
 
 
 def test_sagemaker_gets_the_same(tmp_path: Path) -> None:
-    answers = tables(
-        hardware__launcher="sagemaker",
-        hardware__mixed_precision="fp16",
-        sagemaker__iam_role_name="Role",
-        sagemaker__ec2_instance_type="ml.p3.16xlarge",
-        sagemaker__distributed_type="DATA_PARALLEL",
-        sagemaker__num_machines=2,
-        sagemaker__image_uri="registry/image",
-    )
-    replies = {
-        "authorize": "AWS Profile",
-        "IAM Role for": "Provide IAM Role name",
-        "IAM role name": "Role",
-        "custom Docker": "yes",
-        "your Docker image": "registry/image",
-        "distributed mode": "Data parallelism",
-        "How many machines": "2",
-        "FP16 or BF16": "fp16",
-    }
+    answers, replies = read_row("""
+      launcher=sagemaker mixed_precision=fp16 sagemaker.iam_role_name=Role
+      sagemaker.ec2_instance_type=ml.p3.16xlarge sagemaker.distributed_type=DATA_PARALLEL
+      sagemaker.num_machines=2 sagemaker.image_uri=registry/image
+      ? authorize: AWS Profile; IAM Role for: Provide IAM Role name; IAM role name: Role
+      ? custom Docker: yes; your Docker image: registry/image; distributed mode: Data parallelism
+      ? How many machines: 2; FP16 or BF16: fp16""")
     assert written(answers, tmp_path) == asked(replies, "sagemaker")
 
 
