@@ -1,15 +1,12 @@
 """Realistic wrong edits of a project."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from scaffold.answers.catalog import Value
-
-ACCUMULATION = {"training.gradient_accumulation_steps": 4}
-EMA = {"features.ema.enabled": True}
-EARLY_STOPPING = {"features.early_stopping.enabled": True}
-STOP_ON_NAN = {"features.stop_on_nan.enabled": True}
-PREEMPTION = {"features.preemption.enabled": True}
+from scaffold.answers.check import parse_setting
+from scaffold.answers.manifests import load_catalog
 
 
 @dataclass(frozen=True)
@@ -21,255 +18,150 @@ class Mutation:
     old: str
     new: str
     says: str
-    given: Mapping[str, Value] = field(default_factory=dict)
+    given: Mapping[str, Value]
 
 
-MUTATIONS = [
-    Mutation(
-        "schedule steps once for each process",
-        "train.py",
-        "            schedule.step()\n",
-        "            [schedule.step() for _ in range(accelerator.num_processes)]\n",
-        "the schedule depends on num_processes",
-    ),
-    Mutation(
-        "schedule steps once for each batch",
-        "train.py",
-        "            progress.batch += 1\n",
-        "            progress.batch += 1\n            schedule.step()\n",
-        "step the schedule once for each step",
-        ACCUMULATION,
-    ),
-    Mutation(
-        "one rate for all groups of parameters",
-        "train.py",
-        "    return LambdaLR(optimizer, factor)\n",
-        "    for group in optimizer.param_groups:\n        group['lr'] = config.learning_rate\n"
-        "    return LambdaLR(optimizer, factor)\n",
-        "assert",
-    ),
-    Mutation(
-        "gather removed",
-        "train.py",
-        "losses, predictions, labels = "
-        "accelerator.gather_for_metrics((losses, predictions, labels))",
-        "pass",
-        "differs on 2 processes: gather",
-    ),
-    Mutation(
-        "gathered without cutting the padding",
-        "train.py",
-        "gather_for_metrics((losses",
-        "gather((losses",
-        "differs on 2 processes: gather, drop padding",
-    ),
-    Mutation(
-        "mean of means",
-        "train.py",
-        "loss_sum += losses.sum()\n        correct += (predictions == labels).sum()\n"
-        "        seen += len(labels)",
-        "loss_sum += losses.mean()\n        correct += (predictions == labels).float().mean()\n"
-        "        seen += 1",
-        "average over samples",
-    ),
-    Mutation("set_epoch dropped", "train.py", "train_loader.set_epoch(epoch)", "pass", "set_epoch"),
-    Mutation(
-        "evaluation mode left on",
-        "train.py",
-        "    model.train()\n    return",
-        "    return",
-        "call model.train\\(\\) after evaluating",
-    ),
-    Mutation(
-        "evaluation mode forgotten",
-        "train.py",
-        "    model.eval()\n",
-        "",
-        "two evaluations differ: call model.eval\\(\\) before evaluating",
-    ),
-    Mutation(
-        "training mode not set before an epoch",
-        "train.py",
-        "        model.train()\n        train_loader",
-        "        train_loader",
-        "call model.train\\(\\) before each epoch",
-    ),
-    Mutation(
-        "clipping before backward",
-        "train.py",
-        "            accelerator.backward(loss)\n",
-        "            if config.max_grad_norm:\n"
-        "                accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)\n"
-        "            accelerator.backward(loss)\n",
-        "clip once, after the last backward",
-    ),
-    Mutation(
-        "clipping forgotten",
-        "train.py",
-        "grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)",
-        "grad_norm = 0.0",
-        "clip once, after the last backward",
-    ),
-    Mutation(
-        "each batch of a step clipped",
-        "train.py",
-        "                accelerator.backward(loss)\n",
-        "                accelerator.backward(loss)\n"
-        "                for parameter in model.parameters():\n"
-        "                    parameter.grad.clamp_(-1e-4, 1e-4)\n",
-        "clip once, after the last backward",
-        ACCUMULATION,
-    ),
-    Mutation(
-        "divided twice",
-        "train.py",
-        "                accelerator.backward(loss)\n",
-        "                accelerator.backward(loss / config.gradient_accumulation_steps)\n",
-        "divide by the samples of the window",
-        ACCUMULATION,
-    ),
-    Mutation(
-        "a step for each batch",
-        "train.py",
-        "            if not accelerator.sync_gradients:\n",
-        "            if False:\n",
-        "step the schedule once for each step|assert",
-        ACCUMULATION,
-    ),
-    Mutation(
-        "rename removed from the checkpoint",
-        "checkpoint.py",
-        'scratch = folder.with_suffix(".partial")',
-        "scratch = folder",
-        "it must get its name once it is complete",
-    ),
-    Mutation(
-        "gradients not cleared",
-        "train.py",
-        "optimizer.zero_grad()",
-        "pass",
-        "call optimizer.zero_grad\\(\\)",
-    ),
-    Mutation("no step", "train.py", "optimizer.step()", "pass", "does not lower the loss"),
-    Mutation(
-        "batches not counted",
-        "train.py",
-        "progress.batch += 1",
-        "pass",
-        "a resumed run must end like one that never stopped",
-    ),
-    Mutation(
-        "same dropout on all processes",
-        "train.py",
-        "set_seed(config.seed, device_specific=True)",
-        "set_seed(config.seed)",
-        "all processes have the same dropout",
-    ),
-    Mutation(
-        "model not prepared",
-        "train.py",
-        "model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(\n"
-        "        model, optimizer, train",
-        "optimizer, train_loader, val_loader, test_loader = accelerator.prepare(\n"
-        "        optimizer, train",
-        "differs between 2 processes and one with twice the batch size",
-    ),
-    Mutation(
-        "best weights not loaded",
-        "train.py",
-        "    best_model.load(model)\n",
-        "",
-        "the best weights must be tested and saved",
-    ),
-    Mutation(
-        "best weights of another run taken",
-        "checkpoint.py",
-        'if self.accelerator.is_main_process and (path / "best.safetensors").exists():',
-        "if False:",
-        "best.safetensors can.t be loaded",
-    ),
-    Mutation(
-        "early stopping not in the checkpoint",
-        "train.py",
-        '        "early_stopping": early_stopping,\n',
-        "",
-        "the resumed run trains",
-        EARLY_STOPPING,
-    ),
-    Mutation(
-        "running loss not in the checkpoint",
-        "train.py",
-        '        "train_loss": train_loss,\n',
-        "",
-        "metrics.jsonl differs: .*The first difference is line 1",
-    ),
-    Mutation(
-        "metrics file not in the checkpoint",
-        "train.py",
-        '        "metrics_file": metrics_file,\n',
-        "",
-        "metrics.jsonl differs",
-    ),
-    Mutation(
-        "average not in the checkpoint",
-        "train.py",
-        '        "ema": ema,\n',
-        "",
-        "differs: a resumed run must end",
-        EMA,
-    ),
-    Mutation(
-        "average not updated",
-        "train.py",
-        "ema.update()",
-        "pass",
-        "average the weights after each step",
-        EMA,
-    ),
-    Mutation(
-        "average kept in the model after evaluation",
-        "callbacks.py",
-        "            self.copy(own)",
-        "            pass",
-        "training continues with the model's own weights",
-        EMA,
-    ),
-    Mutation(
-        "loss read on each process alone",
-        "metrics.py",
-        'self.accelerator.reduce(self.sums, "sum").tolist()',
-        "self.sums.tolist()",
-        "of 2 processes stopped where the loss is read|wait for each other",
-        STOP_ON_NAN,
-    ),
-    Mutation(
-        "NaN not looked for",
-        "train.py",
-        'stop_on_nan(values["loss"], progress.step)',
-        "pass",
-        "DID NOT RAISE",
-        STOP_ON_NAN,
-    ),
-    Mutation(
-        "a signal stops one process",
-        "preemption.py",
-        'stopping = self.accelerator.reduce(votes, "sum") > 0',
-        "pass",
-        "no process may continue on its own|wait for each other",
-        PREEMPTION,
-    ),
-    Mutation(
-        "data without a generator of its own",
-        "data.py",
-        "        generator=torch.Generator().manual_seed(config.seed),",
-        "",
-        "advances the RNG of dropout. Pass generator",
-    ),
-    Mutation(
-        "starts over without a word",
-        "checkpoint.py",
-        "            if others:\n",
-        "            if False:\n",
-        "DID NOT RAISE",
-    ),
-]
+def read_mutations(text: str) -> Iterator[Mutation]:
+    """Each with its name and what is said, perhaps its file and settings, and a patch."""
+    for name, says, place, rest in re.findall(
+        r"^(\w.*?): (.*)\n(?:@ (.*)\n)?((?:[-+].*\n)+)", text, re.MULTILINE
+    ):
+        file, *settings = place.split() or ["train.py"]
+        old, new = (
+            "\n".join(line[1:] for line in rest.splitlines() if line[0] == sign) for sign in "-+"
+        )
+        if "\n+" not in rest:  # whole lines go
+            old += "\n"
+        given = dict(parse_setting(load_catalog(), setting) for setting in settings)
+        yield Mutation(name, file, old, new, says, given)
+
+
+TEXT = r"""
+schedule steps once for each process: the schedule depends on num_processes
+-            schedule.step()
++            [schedule.step() for _ in range(accelerator.num_processes)]
+schedule steps once for each batch: step the schedule once for each step
+@ train.py training.gradient_accumulation_steps=4
+-            progress.batch += 1
++            progress.batch += 1
++            schedule.step()
+one rate for all groups of parameters: assert
+-    return LambdaLR(optimizer, factor)
++    for group in optimizer.param_groups:
++        group['lr'] = config.learning_rate
++    return LambdaLR(optimizer, factor)
+gather removed: differs on 2 processes: gather
+-losses, predictions, labels = accelerator.gather_for_metrics((losses, predictions, labels))
++pass
+gathered without cutting the padding: differs on 2 processes: gather, drop padding
+-gather_for_metrics((losses
++gather((losses
+mean of means: average over samples
+-loss_sum += losses.sum()
+-        correct += (predictions == labels).sum()
+-        seen += len(labels)
++loss_sum += losses.mean()
++        correct += (predictions == labels).float().mean()
++        seen += 1
+set_epoch dropped: set_epoch
+-train_loader.set_epoch(epoch)
++pass
+evaluation mode left on: call model.train\(\) after evaluating
+-    model.train()
+-    return
++    return
+evaluation mode forgotten: two evaluations differ: call model.eval\(\) before evaluating
+-    model.eval()
+training mode not set before an epoch: call model.train\(\) before each epoch
+-        model.train()
+-        train_loader
++        train_loader
+clipping before backward: clip once, after the last backward
+-            accelerator.backward(loss)
++            if config.max_grad_norm:
++                accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
++            accelerator.backward(loss)
+clipping forgotten: clip once, after the last backward
+-grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
++grad_norm = 0.0
+each batch of a step clipped: clip once, after the last backward
+@ train.py training.gradient_accumulation_steps=4
+-                accelerator.backward(loss)
++                accelerator.backward(loss)
++                for parameter in model.parameters():
++                    parameter.grad.clamp_(-1e-4, 1e-4)
+divided twice: divide by the samples of the window
+@ train.py training.gradient_accumulation_steps=4
+-                accelerator.backward(loss)
++                accelerator.backward(loss / config.gradient_accumulation_steps)
+a step for each batch: step the schedule once for each step|assert
+@ train.py training.gradient_accumulation_steps=4
+-            if not accelerator.sync_gradients:
++            if False:
+rename removed from the checkpoint: it must get its name once it is complete
+@ checkpoint.py
+-scratch = folder.with_suffix(".partial")
++scratch = folder
+gradients not cleared: call optimizer.zero_grad\(\)
+-optimizer.zero_grad()
++pass
+no step: does not lower the loss
+-optimizer.step()
++pass
+batches not counted: a resumed run must end like one that never stopped
+-progress.batch += 1
++pass
+same dropout on all processes: all processes have the same dropout
+-set_seed(config.seed, device_specific=True)
++set_seed(config.seed)
+model not prepared: differs between 2 processes and one with twice the batch size
+-model, optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
+-        model, optimizer, train
++optimizer, train_loader, val_loader, test_loader = accelerator.prepare(
++        optimizer, train
+best weights not loaded: the best weights must be tested and saved
+-    best_model.load(model)
+best weights of another run taken: best.safetensors can.t be loaded
+@ checkpoint.py
+-if self.accelerator.is_main_process and (path / "best.safetensors").exists():
++if False:
+early stopping not in the checkpoint: the resumed run trains
+@ train.py features.early_stopping.enabled=true
+-        "early_stopping": early_stopping,
+running loss not in the checkpoint: metrics.jsonl differs: .*The first difference is line 1
+-        "train_loss": train_loss,
+metrics file not in the checkpoint: metrics.jsonl differs
+-        "metrics_file": metrics_file,
+average not in the checkpoint: differs: a resumed run must end
+@ train.py features.ema.enabled=true
+-        "ema": ema,
+average not updated: average the weights after each step
+@ train.py features.ema.enabled=true
+-ema.update()
++pass
+average kept in the model after evaluation: training continues with the model's own weights
+@ callbacks.py features.ema.enabled=true
+-            self.copy(own)
++            pass
+loss read on each process alone: of 2 processes stopped where the loss is read|wait for each other
+@ metrics.py features.stop_on_nan.enabled=true
+-self.accelerator.reduce(self.sums, "sum").tolist()
++self.sums.tolist()
+NaN not looked for: DID NOT RAISE
+@ train.py features.stop_on_nan.enabled=true
+-stop_on_nan(values["loss"], progress.step)
++pass
+a signal stops one process: no process may continue on its own|wait for each other
+@ preemption.py features.preemption.enabled=true
+-stopping = self.accelerator.reduce(votes, "sum") > 0
++pass
+data without a generator of its own: advances the RNG of dropout. Pass generator
+@ data.py
+-        generator=torch.Generator().manual_seed(config.seed),
++
+starts over without a word: DID NOT RAISE
+@ checkpoint.py
+-            if others:
++            if False:
+"""
+MUTATIONS = [*read_mutations(TEXT)]

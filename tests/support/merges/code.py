@@ -61,15 +61,12 @@ from support.merges.words import (
 
 # imports
 
-case(
-    "imports: own import above one of the update",
-    both(
-        after(TRAIN, "import time", "import warnings"),
-        before(TRAIN, LOOP, 'warnings.simplefilter("ignore")'),
-        after(TRAIN, LOADED, "warnings.resetwarnings()"),
-    ),
-    WINDOW,
+edit = both(
+    after(TRAIN, "import time", "import warnings"),
+    before(TRAIN, LOOP, 'warnings.simplefilter("ignore")'),
+    after(TRAIN, LOADED, "warnings.resetwarnings()"),
 )
+case("imports: own import above one of the update", edit, WINDOW)
 OWN_CLASS_LAST = both(OWN_CALLBACK, define(CALLBACKS, THROUGHPUT, "class BestModel"))
 case(
     "imports: own name in an import that grows, own class where one is inserted",
@@ -83,22 +80,16 @@ case(
     NO_STOP,
     start=STOP,
 )
-case(
-    "imports: alias in an import that grows",
-    both(
-        sub(TRAIN, r"\bset_seed\(", "seed_everything(", None),
-        sub(TRAIN, r"^(from .*)\bset_seed$", r"\1set_seed as seed_everything"),
-    ),
-    WINDOW,
+edit = both(
+    sub(TRAIN, r"\bset_seed\(", "seed_everything(", None),
+    sub(TRAIN, r"^(from .*)\bset_seed$", r"\1set_seed as seed_everything"),
 )
-case(
-    "imports: another form of an import beside an inserted one",
-    both(
-        put(TRAIN, "import time", "from time import perf_counter"),
-        sub(TRAIN, r"\btime\.perf_counter\(", "perf_counter(", 2),
-    ),
-    WINDOW,
+case("imports: alias in an import that grows", edit, WINDOW)
+edit = both(
+    put(TRAIN, "import time", "from time import perf_counter"),
+    sub(TRAIN, r"\btime\.perf_counter\(", "perf_counter(", 2),
 )
+case("imports: another form of an import beside an inserted one", edit, WINDOW)
 
 
 def one_import_a_line(files: Files) -> None:
@@ -136,11 +127,8 @@ case(
 # fields of Config, keywords of a call, names of a list
 
 case("fields: own field at the end", after(TRAIN, LAST_FIELD, "compile: bool = False"), EMA)
-case(
-    "fields: own field beside a changed one",
-    after(TRAIN, "batch_size: ", "crop: int = 0"),
-    {"training.batch_size": 64},
-)
+edit = after(TRAIN, "batch_size: ", "crop: int = 0")
+case("fields: own field beside a changed one", edit, {"training.batch_size": 64})
 SMOOTHING = "label_smoothing: float = 0.1"
 case(
     "fields: own field where one is inserted",
@@ -205,74 +193,52 @@ case(
     WANDB,
     also=keyword_orders('log_with="wandb",', "project_dir=config.output_dir,"),
 )
+edit = first_keyword('        log_with="wandb",\n')
 case(
-    "fields: a keyword of the owner that the update gives otherwise",
-    first_keyword('        log_with="wandb",\n'),
-    TENSORBOARD,
-    asks=TRAIN,
+    "fields: a keyword of the owner that the update gives otherwise", edit, TENSORBOARD, asks=TRAIN
 )
 case("fields: own keyword in a call beside inserted lines", PINNED, on("augmentation"))
-case(
-    "fields: own name in a list where one is inserted",
-    sub(CHECKPOINT, r'^( +)"processes": ', r'\1"num_workers": "mine",\n\g<0>'),
-    WINDOW,
+edit = sub(CHECKPOINT, r'^( +)"processes": ', r'\1"num_workers": "mine",\n\g<0>')
+case("fields: own name in a list where one is inserted", edit, WINDOW)
+edit = sub("tests/helpers.py", r'^( +)"max_steps": 0,\n', r'\g<0>\1"num_workers": 0,\n')
+case("fields: own entry in the settings of the proof", edit, {**EMA, **WINDOW})
+edit = sub(
+    TRAIN, r"model, loader, name, limit=0\)", "model: nn.Module, loader, name: str, limit: int = 0)"
 )
-case(
-    "fields: own entry in the settings of the proof",
-    sub("tests/helpers.py", r'^( +)"max_steps": 0,\n', r'\g<0>\1"num_workers": 0,\n'),
-    {**EMA, **WINDOW},
-)
-case(
-    "fields: annotations of a signature above changed lines",
-    sub(
-        TRAIN,
-        r"model, loader, name, limit=0\)",
-        "model: nn.Module, loader, name: str, limit: int = 0)",
-    ),
-    {**EMA, **WINDOW},
-)
+case("fields: annotations of a signature above changed lines", edit, {**EMA, **WINDOW})
 SAMPLER = "sampler = Sampler()"
-case(
-    "fields: own state that checkpoints save, where one goes",
-    both(
-        sub(TRAIN, '"metrics_file": metrics_file', r'\g<0>, "sampler": sampler'),
-        before(TRAIN, METRICS_FILE, SAMPLER),
-        sub(TRAIN, "^from data import ", r"\g<0>Sampler, "),
-        formatted(TRAIN),
-    ),
-    NO_BEST,
+edit = both(
+    sub(TRAIN, '"metrics_file": metrics_file', r'\g<0>, "sampler": sampler'),
+    before(TRAIN, METRICS_FILE, SAMPLER),
+    sub(TRAIN, "^from data import ", r"\g<0>Sampler, "),
+    formatted(TRAIN),
 )
-case(
-    "fields: own state that checkpoints save, where one is inserted",
-    both(
-        sub(TRAIN, '"best_model": best_model', r'"sampler": sampler, \g<0>'),
-        before(TRAIN, r"best_model = BestModel\(", SAMPLER),
-        sub(TRAIN, r"^from callbacks import (\(\n    )?", r"\g<0>Sampler, "),
-        formatted(TRAIN),
-    ),
-    EMA,
+case("fields: own state that checkpoints save, where one goes", edit, NO_BEST)
+edit = both(
+    sub(TRAIN, '"best_model": best_model', r'"sampler": sampler, \g<0>'),
+    before(TRAIN, r"best_model = BestModel\(", SAMPLER),
+    sub(TRAIN, r"^from callbacks import (\(\n    )?", r"\g<0>Sampler, "),
+    formatted(TRAIN),
 )
+case("fields: own state that checkpoints save, where one is inserted", edit, EMA)
 
 # code of one's own
 
-case(
-    "own code: a metric in evaluate",
-    both(
-        after(TRAIN, r"correct \+= ", "top3 += top3_hits.sum()"),
-        sub(TRAIN, "loss_sum = correct = seen", "loss_sum = correct = top3 = seen"),
-        before(
-            TRAIN,
-            r"losses, predictions, labels = accelerator\.gather",
-            """
+edit = both(
+    after(TRAIN, r"correct \+= ", "top3 += top3_hits.sum()"),
+    sub(TRAIN, "loss_sum = correct = seen", "loss_sum = correct = top3 = seen"),
+    before(
+        TRAIN,
+        r"losses, predictions, labels = accelerator\.gather",
+        """
             top3_hits = (logits.topk(3).indices == labels[:, None]).any(dim=-1)
             top3_hits = accelerator.gather_for_metrics(top3_hits)
             """,
-        ),
-        sub(TRAIN, r"float\(correct\) / seen", r'\g<0>, f"{name}_top3": float(top3) / seen'),
-        formatted(TRAIN),
     ),
-    LINEAR,
+    sub(TRAIN, r"float\(correct\) / seen", r'\g<0>, f"{name}_top3": float(top3) / seen'),
+    formatted(TRAIN),
 )
+case("own code: a metric in evaluate", edit, LINEAR)
 PLOT = '''
     def plot(values: list[float], path: Path) -> None:
         """One value a line."""
@@ -288,16 +254,12 @@ case(
     also=[define(TRAIN, PLOT, r"def build_schedule\(")],
 )
 case("own code: a class at the end, above which one goes", at_end(THROUGHPUT), NO_NAN, start=NAN)
-case(
-    "own code: a method at the end of a class, below which one comes",
-    sub(
-        CALLBACKS,
-        r'self\.best, self\.stale = state\["best"\], state\["stale"\]\n',
-        r"\g<0>\n    def reset(self) -> None:\n        self.stale = 0\n",
-    ),
-    EMA,
-    start=STOP,
+edit = sub(
+    CALLBACKS,
+    r'self\.best, self\.stale = state\["best"\], state\["stale"\]\n',
+    r"\g<0>\n    def reset(self) -> None:\n        self.stale = 0\n",
 )
+case("own code: a method at the end of a class, below which one comes", edit, EMA, start=STOP)
 case("own code: a tracker by hand, and the average", WANDB_BY_HAND, EMA)
 case(
     "own code: a tracker by hand, and another one beside it",
@@ -345,18 +307,15 @@ case("own code: main split, and an update elsewhere", SPLIT, BF16)
 case("own code: main split where the update wraps lines", SPLIT, EMA, asks=TRAIN)
 PASSED = "accelerator, model, test_loader, config, progress, checkpoints, best_model, metrics_file"
 NOT_SAVED = sub(TRAIN, r"^    checkpoints\.save\(\)\n(?=    finish\()", "")
+edit = both(
+    into(
+        f"def finish(\n    {PASSED}\n):", "checkpoints.save()", BEST, DONE, call=f"finish({PASSED})"
+    ),
+    NOT_SAVED,
+)
 case(
     "own code: main split where the update wraps a part of the lines",
-    both(
-        into(
-            f"def finish(\n    {PASSED}\n):",
-            "checkpoints.save()",
-            BEST,
-            DONE,
-            call=f"finish({PASSED})",
-        ),
-        NOT_SAVED,
-    ),
+    edit,
     EMA,
     result=both(
         into(
@@ -377,8 +336,5 @@ for head, tail in (
 ):
     around = wrap(TRAIN, LOOP, SAVED, head, tail=tail)
     case(f"own code: the loop in `{head}`, and lines in front of it", around, FIRST)
-case(
-    "own code: the test's evaluation deleted, where lines are wrapped",
-    both(delete(TRAIN, TEST), cut(TRAIN, r'log\(f"done', LAST_ROW, 'log("done")', "main")),
-    EMA,
-)
+edit = both(delete(TRAIN, TEST), cut(TRAIN, r'log\(f"done', LAST_ROW, 'log("done")', "main"))
+case("own code: the test's evaluation deleted, where lines are wrapped", edit, EMA)

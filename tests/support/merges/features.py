@@ -101,58 +101,34 @@ def by_hand(start: str, anchor: str) -> Apply:
 CLIPPING = before(
     TRAIN, STEP, f"if config.max_grad_norm:\n    grad_norm = {clipped('config.max_grad_norm')}"
 )
-case(
-    "by hand: the option's own lines",
-    both(
-        by_hand("max_grad_norm: ", "warmup_ratio: "),
-        CLIPPING,
-        before(
-            TRAIN,
-            r"metrics_file\.append\(progress\.step, values\)",
-            'if config.max_grad_norm:\n    values["grad_norm"] = float(grad_norm)',
-        ),
+edit = both(
+    by_hand("max_grad_norm: ", "warmup_ratio: "),
+    CLIPPING,
+    before(
+        TRAIN,
+        r"metrics_file\.append\(progress\.step, values\)",
+        'if config.max_grad_norm:\n    values["grad_norm"] = float(grad_norm)',
     ),
-    CLIP,
-    start=NO_CLIP,
-    result=nothing,
 )
-case(
-    "by hand: the same call with another value",
-    before(TRAIN, r"schedule\.step\(", clipped("0.5")),
-    CLIP,
-    start=NO_CLIP,
-    asks=TRAIN,
-)
-case(
-    "by hand: the same call at another place",
-    after(TRAIN, BACKWARD, clipped("0.5")),
-    CLIP,
-    start=NO_CLIP,
-    asks=TRAIN,
-)
+case("by hand: the option's own lines", edit, CLIP, start=NO_CLIP, result=nothing)
+edit = before(TRAIN, r"schedule\.step\(", clipped("0.5"))
+case("by hand: the same call with another value", edit, CLIP, start=NO_CLIP, asks=TRAIN)
+edit = after(TRAIN, BACKWARD, clipped("0.5"))
+case("by hand: the same call at another place", edit, CLIP, start=NO_CLIP, asks=TRAIN)
 for place, anchor in (
     ("with another value", "keep_checkpoints: "),
     ("at another place", "limit_batches: "),
 ):
-    case(
-        f"by hand: the same field {place}",
-        both(after(TRAIN, anchor, "max_grad_norm: float = 0.5"), CLIPPING),
-        CLIP,
-        start=NO_CLIP,
-        asks=CONFIG,
-    )
+    edit = both(after(TRAIN, anchor, "max_grad_norm: float = 0.5"), CLIPPING)
+    case(f"by hand: the same field {place}", edit, CLIP, start=NO_CLIP, asks=CONFIG)
 AVERAGED = both(
     after(TRAIN, OPTIMIZERS, "from torch.optim.swa_utils import AveragedModel"),
     before(TRAIN, METRICS_FILE, "ema = AveragedModel(accelerator.unwrap_model(model))"),
     after(TRAIN, r"optimizer\.zero_grad\(", "ema.update_parameters(model)"),
 )
 case("by hand: an average of the owner's own", AVERAGED, EMA, asks=TRAIN)
-case(
-    "by hand: the value that the update sets",
-    default("batch_size", "64"),
-    {"training.batch_size": 64},
-    result=nothing,
-)
+edit = default("batch_size", "64")
+case("by hand: the value that the update sets", edit, {"training.batch_size": 64}, result=nothing)
 case(
     "by hand: another value than the update sets",
     default("learning_rate", "0.003"),
@@ -181,37 +157,20 @@ case(
 
 # a feature goes that its owner has changed or makes use of
 
-case(
-    "goes: a changed call",
-    sub(TRAIN, r"accelerator\.clip_grad_norm_\(", "torch.nn.utils.clip_grad_value_("),
-    NO_CLIP,
-    asks=TRAIN,
-)
-case(
-    "goes: a changed class",
-    literal(CALLBACKS, "if score > self.best +", "if score >= self.best +"),
-    NO_STOP,
-    start=STOP,
-    asks=CALLBACKS,
-)
+edit = sub(TRAIN, r"accelerator\.clip_grad_norm_\(", "torch.nn.utils.clip_grad_value_(")
+case("goes: a changed call", edit, NO_CLIP, asks=TRAIN)
+edit = literal(CALLBACKS, "if score > self.best +", "if score >= self.best +")
+case("goes: a changed class", edit, NO_STOP, start=STOP, asks=CALLBACKS)
 SHORTER = literal(TRAIN, "return 0.5 * (1 + cos", "return 0.45 * (1.1 + cos")
 case("goes: a changed function", SHORTER, NO_SCHEDULE, asks=TRAIN)
 case("goes: a function whose body both change", SHORTER, LINEAR, asks=TRAIN)
-case(
-    "goes: an object that own code uses",
-    after(TRAIN, LOADED, 'log(f"{metrics_file.size} bytes of metrics")'),
-    off("metrics_file"),
-    asks=TRAIN,
+edit = after(TRAIN, LOADED, 'log(f"{metrics_file.size} bytes of metrics")')
+case("goes: an object that own code uses", edit, off("metrics_file"), asks=TRAIN)
+edit = both(
+    sub(TRAIN, "^from weights import ", r"\g<0>load_weights, "),
+    after(TRAIN, RESUME, 'load_weights(accelerator, model, Path("pretrained.safetensors"))'),
 )
-case(
-    "goes: a function that own code calls",
-    both(
-        sub(TRAIN, "^from weights import ", r"\g<0>load_weights, "),
-        after(TRAIN, RESUME, 'load_weights(accelerator, model, Path("pretrained.safetensors"))'),
-    ),
-    NO_BEST,
-    asks=(TRAIN, WEIGHTS),
-)
+case("goes: a function that own code calls", edit, NO_BEST, asks=(TRAIN, WEIGHTS))
 EXPORT = create("export.py", "from weights import load_weights\n\nprint(load_weights)\n")
 case(
     "goes: a function that an own file imports, so it stays",
@@ -220,23 +179,14 @@ case(
     result=both(EXPORT, lambda files: files.update({WEIGHTS: render({})[WEIGHTS]})),
     says="weights.py keeps load_weights, because export.py uses it.",
 )
-case(
-    "goes: a field that own code reads",
-    after(TRAIN, r"check_environment\(", 'accelerator.print(f"patience {config.patience}")'),
-    NO_STOP,
-    start=STOP,
-    asks=CONFIG,
+edit = after(TRAIN, r"check_environment\(", 'accelerator.print(f"patience {config.patience}")')
+case("goes: a field that own code reads", edit, NO_STOP, start=STOP, asks=CONFIG)
+edit = both(
+    sub(TRAIN, "from callbacks import BestModel", "from best import KeepBest"),
+    sub(TRAIN, r"= BestModel\(", "= KeepBest("),
+    create("best.py", "class KeepBest:\n    pass\n"),
 )
-case(
-    "undone: own class for one of the callbacks, which goes",
-    both(
-        sub(TRAIN, "from callbacks import BestModel", "from best import KeepBest"),
-        sub(TRAIN, r"= BestModel\(", "= KeepBest("),
-        create("best.py", "class KeepBest:\n    pass\n"),
-    ),
-    NO_BEST,
-    asks=TRAIN,
-)
+case("undone: own class for one of the callbacks, which goes", edit, NO_BEST, asks=TRAIN)
 
 # names of the update that the owner has given to something else
 
@@ -396,20 +346,14 @@ case(
     start=NO_CLIP,
     asks=TRAIN,
 )
-case(
-    "keywords: own arguments of evaluate, then by steps",
-    both(
-        sub(TRAIN, r"loader, name, limit=0\)", "loader, name, limit=0, *, verbose)"),
-        sub(TRAIN, rf"({VALIDATE}.*)\)", r"\1, verbose=True)"),
-        sub(TRAIN, rf"({TEST}.*)\)", r"\1, verbose=False)"),
-    ),
-    STEPS,
+edit = both(
+    sub(TRAIN, r"loader, name, limit=0\)", "loader, name, limit=0, *, verbose)"),
+    sub(TRAIN, rf"({VALIDATE}.*)\)", r"\1, verbose=True)"),
+    sub(TRAIN, rf"({TEST}.*)\)", r"\1, verbose=False)"),
 )
-case(
-    "keywords: another class in a call, whose arguments grow",
-    sub(TRAIN, r"checkpoints = Checkpoints\(", "checkpoints = OwnCheckpoints("),
-    EMA,
-)
+case("keywords: own arguments of evaluate, then by steps", edit, STEPS)
+edit = sub(TRAIN, r"checkpoints = Checkpoints\(", "checkpoints = OwnCheckpoints(")
+case("keywords: another class in a call, whose arguments grow", edit, EMA)
 
 # both sides of one place
 
@@ -430,11 +374,8 @@ case(
     MIXING,
     result=nothing,  # that is what blends need, too
 )
-case(
-    "together: a loss of two parts, then blends",
-    after(TRAIN, LOSS, "loss = loss + compute_loss(model(images.flip(-1)), labels).mean()"),
-    MIXING,
-)
+edit = after(TRAIN, LOSS, "loss = loss + compute_loss(model(images.flip(-1)), labels).mean()")
+case("together: a loss of two parts, then blends", edit, MIXING)
 
 # several at once
 
@@ -445,11 +386,8 @@ COMPILED = both(
 LOSS_AND_METRIC = both(OWN_LOSS, OWN_METRIC)
 case("several: loss, metric, field", both(LOSS_AND_METRIC, COMPILED), EMA)
 case("several: loss, metric, field, in a window", both(LOSS_AND_METRIC, COMPILED), WINDOW)
-case(
-    "several: two features at once",
-    both(LOSS_AND_METRIC, SGD, TORCHMETRICS),
-    {**EMA, **BF16, **on("learning_curves")},
-)
+edit = both(LOSS_AND_METRIC, SGD, TORCHMETRICS)
+case("several: two features at once", edit, {**EMA, **BF16, **on("learning_curves")})
 OTHERS = both(
     SGD, at_end(THROUGHPUT), TORCHMETRICS, append(README, "\n## Results\n\nSoon.\n"), OWN_CALLBACK
 )
@@ -467,41 +405,22 @@ case(
     ],
     start=NAN,
 )
-case(
-    "several: profiler, loss, log line, in a window",
-    both(OWN_LOSS, after(TRAIN, LOGGED, 'log(f"{epoch=}")'), PROFILED),
-    {**WINDOW, **EMA},
-)
-case(
-    "several: names, loss, 88 characters",
-    both(OWN_LOSS, NET, CFG, formatted(TRAIN, length=88)),
-    EMA,
-)
-case(
-    "several: moved, Windows newlines, loss",
-    both(PINNED, INTO_SRC, OWN_LOSS, crlf(TRAIN, "src/data.py")),
-    {**on("augmentation"), **WINDOW},
-)
+edit = both(OWN_LOSS, after(TRAIN, LOGGED, 'log(f"{epoch=}")'), PROFILED)
+case("several: profiler, loss, log line, in a window", edit, {**WINDOW, **EMA})
+edit = both(OWN_LOSS, NET, CFG, formatted(TRAIN, length=88))
+case("several: names, loss, 88 characters", edit, EMA)
+edit = both(PINNED, INTO_SRC, OWN_LOSS, crlf(TRAIN, "src/data.py"))
+case("several: moved, Windows newlines, loss", edit, {**on("augmentation"), **WINDOW})
 case(
     "several: edits, then three features go",
     both(LOSS_AND_METRIC, COMPILED, WANDB_BY_HAND),
     {**NO_STOP, **NO_NAN, **NO_CLIP},
     start={**STOP, **NAN},
 )
-case(
-    "several: one feature after the other",
-    both(LOSS_AND_METRIC, SGD),
-    EMA,
-    WINDOW,
-    NO_STOP,
-    start=STOP,
-)
-case(
-    "several: there and back",
-    both(LOSS_AND_METRIC, SGD, COMPILED),
-    {**EMA, **WINDOW},
-    {**NO_EMA, **NO_WINDOW},
-)
+edit = both(LOSS_AND_METRIC, SGD)
+case("several: one feature after the other", edit, EMA, WINDOW, NO_STOP, start=STOP)
+edit = both(LOSS_AND_METRIC, SGD, COMPILED)
+case("several: there and back", edit, {**EMA, **WINDOW}, {**NO_EMA, **NO_WINDOW})
 case(
     "several: preemption goes, checkpoints edited",
     both(

@@ -48,64 +48,38 @@ from support.merges.words import (
 
 # lines beside those of the update
 
-case(
-    "neighbours: own log line above a call that goes",
-    after(TRAIN, 'values = {"loss"', 'log(f"memory {torch.cuda.max_memory_allocated():,}")'),
-    NO_NAN,
-    start=NAN,
-)
+edit = after(TRAIN, 'values = {"loss"', 'log(f"memory {torch.cuda.max_memory_allocated():,}")')
+case("neighbours: own log line above a call that goes", edit, NO_NAN, start=NAN)
 case(
     "neighbours: own line where one is inserted",
     FREED,
     EMA,
     also=[after(TRAIN, r"ema\.update\(", "torch.cuda.empty_cache()")],
 )
-case(
-    "neighbours: own line above a changed one",
-    before(CONFIG, 'batch = f"batch', "config = replace(config, seed=1)"),
-    WINDOW,
-)
+edit = before(CONFIG, 'batch = f"batch', "config = replace(config, seed=1)")
+case("neighbours: own line above a changed one", edit, WINDOW)
 case(
     "neighbours: own line where a condition is inserted",
     FREED,
     BF16,
     also=[before(TRAIN, r"progress\.step \+= 1", "torch.cuda.empty_cache()")],
 )
-case(
-    "neighbours: call in the line above an inserted one",
-    put(TRAIN, CLEARED, "optimizer.zero_grad(set_to_none=False)"),
-    EMA,
+edit = put(TRAIN, CLEARED, "optimizer.zero_grad(set_to_none=False)")
+case("neighbours: call in the line above an inserted one", edit, EMA)
+edit = sub(TRAIN, f"{CLEARED}\\)", r"\g<0>  # which saves memory")
+case("neighbours: trailing comment above an inserted line", edit, EMA)
+edit = put(
+    TRAIN,
+    r"if progress\.step >= total_steps and",
+    "if progress.step >= total_steps - 1:\n    break",
 )
-case(
-    "neighbours: trailing comment above an inserted line",
-    sub(TRAIN, f"{CLEARED}\\)", r"\g<0>  # which saves memory"),
-    EMA,
-)
-case(
-    "neighbours: condition below lines that go",
-    put(
-        TRAIN,
-        r"if progress\.step >= total_steps and",
-        "if progress.step >= total_steps - 1:\n    break",
-    ),
-    NO_STOP,
-    start=STOP,
-)
-case(
-    "neighbours: comment between two lines, of which one goes",
-    before(TRAIN, r"schedule\.step\(", "# the schedule, for all groups alike"),
-    NO_CLIP,
-)
-case(
-    "neighbours: two defaults beside each other",
-    default("batch_size", "256"),
-    {"training.learning_rate": 0.01},
-)
-case(
-    "neighbours: comment of the line whose value changes",
-    comment("learning_rate", "table 3 of the paper"),
-    {"training.learning_rate": 0.01},
-)
+case("neighbours: condition below lines that go", edit, NO_STOP, start=STOP)
+edit = before(TRAIN, r"schedule\.step\(", "# the schedule, for all groups alike")
+case("neighbours: comment between two lines, of which one goes", edit, NO_CLIP)
+edit = default("batch_size", "256")
+case("neighbours: two defaults beside each other", edit, {"training.learning_rate": 0.01})
+edit = comment("learning_rate", "table 3 of the paper")
+case("neighbours: comment of the line whose value changes", edit, {"training.learning_rate": 0.01})
 case(
     "neighbours: own line between two that both go",
     before(TRAIN, r"accelerator\.init_trackers\(", "log('starting')"),
@@ -114,28 +88,21 @@ case(
     start=TENSORBOARD,
 )
 case("neighbours: log line deleted beside an inserted one", delete(TRAIN, LOGGED), TENSORBOARD)
-case(
-    "neighbours: docstring above lines that go",
-    sub(CALLBACKS, '"""Objects that the loop', '"""Our own objects that the loop'),
-    NO_EMA,
-    start=EMA,
-)
+edit = sub(CALLBACKS, '"""Objects that the loop', '"""Our own objects that the loop')
+case("neighbours: docstring above lines that go", edit, NO_EMA, start=EMA)
 
 # lines that the update indents
 
-case(
-    "indentation: keyword in the loss, in a window",
-    put(
-        TRAIN,
-        LOSS,
-        """
+edit = put(
+    TRAIN,
+    LOSS,
+    """
         loss = compute_loss(
             model(images), labels, label_smoothing=0.1
         ).mean()
         """,
-    ),
-    WINDOW,
 )
+case("indentation: keyword in the loss, in a window", edit, WINDOW)
 case("indentation: own loss, in a window", OWN_LOSS, WINDOW)
 case("indentation: own loss, out of a window", OWN_LOSS, NO_WINDOW, start=WINDOW)
 NOISE = """
@@ -150,19 +117,13 @@ case(
     WINDOW,
     also=[before(TRAIN, ACCUMULATED, NOISE)],
 )
-case(
-    "indentation: trailing comment, in a window",
-    sub(TRAIN, f"{LOSS}.*", r"\g<0>  # of the batch"),
-    WINDOW,
-)
+edit = sub(TRAIN, f"{LOSS}.*", r"\g<0>  # of the batch")
+case("indentation: trailing comment, in a window", edit, WINDOW)
 case("indentation: own metric, in the average", OWN_METRIC, EMA)
 case("indentation: own metric, out of the average", OWN_METRIC, NO_EMA, start=EMA)
 case("indentation: own metric, there and back", OWN_METRIC, EMA, NO_EMA)
-case(
-    "indentation: another criterion, in the average",
-    sub(TRAIN, r'update\(metrics\["val_accuracy"\], model', 'update(-metrics["val_loss"], model'),
-    EMA,
-)
+edit = sub(TRAIN, r'update\(metrics\["val_accuracy"\], model', 'update(-metrics["val_loss"], model')
+case("indentation: another criterion, in the average", edit, EMA)
 KEPT = """
     if epoch % 5 == 0:
         save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
@@ -195,11 +156,8 @@ FINALLY = wrap(
 )
 case("indentation: loop in try and finally, and a tracker", FINALLY, TENSORBOARD)
 case("indentation: loop in try and finally, and a window", FINALLY, WINDOW)
-case(
-    "indentation: forward pass in a block of its own, in a window",
-    wrap(TRAIN, LOSS, COUNTED, "with accelerator.autocast():"),
-    WINDOW,
-)
+edit = wrap(TRAIN, LOSS, COUNTED, "with accelerator.autocast():")
+case("indentation: forward pass in a block of its own, in a window", edit, WINDOW)
 FORWARD = '''
     def forward(model, images, labels, train_loss):
         """The loss of a batch, counted."""
@@ -207,14 +165,11 @@ FORWARD = '''
         train_loss.add(loss, len(labels))
         return loss
 '''
-case(
-    "indentation: forward pass as a function, in a window",
-    both(
-        cut(TRAIN, LOSS, COUNTED, "loss = forward(model, images, labels, train_loss)"),
-        define(TRAIN, FORWARD),
-    ),
-    WINDOW,
+edit = both(
+    cut(TRAIN, LOSS, COUNTED, "loss = forward(model, images, labels, train_loss)"),
+    define(TRAIN, FORWARD),
 )
+case("indentation: forward pass as a function, in a window", edit, WINDOW)
 
 # lines that go to different depths
 
@@ -240,14 +195,10 @@ for name, text in {
     case(f"depth: {name} behind backward", edit, WINDOW, asks=TRAIN)
     if name in ("second optimizer", "counter"):
         case(f"depth: {name} in small parts", edit, PARTS, asks=TRAIN)
-case(
-    "depth: own step behind backward",
-    both(
-        cut(TRAIN, STEP, CLEARED), after(TRAIN, BACKWARD, "optimizer.step()\noptimizer.zero_grad()")
-    ),
-    WINDOW,
-    asks=TRAIN,
+edit = both(
+    cut(TRAIN, STEP, CLEARED), after(TRAIN, BACKWARD, "optimizer.step()\noptimizer.zero_grad()")
 )
+case("depth: own step behind backward", edit, WINDOW, asks=TRAIN)
 # the gradients are complete when all parts are done: clipped before, they would be others
 CLIP = "nn.utils.clip_grad_value_(model.parameters(), 0.5)"
 for new, below in ((WINDOW, CLIPPED), (PARTS, BATCH)):
@@ -297,12 +248,8 @@ case(
     WINDOW,
     also=[before(TRAIN, ACCUMULATED, "images = images + 0.1")],
 )
-case(
-    "depth: out of the window, a line at the end of each part",
-    after(TRAIN, BACKWARD, "torch.cuda.synchronize()"),
-    NO_WINDOW,
-    start=WINDOW,
-)
+edit = after(TRAIN, BACKWARD, "torch.cuda.synchronize()")
+case("depth: out of the window, a line at the end of each part", edit, NO_WINDOW, start=WINDOW)
 
 # gradients, sums and values of the owner's own, where a step has several parts
 
@@ -322,11 +269,8 @@ for name, edit in {
 }.items():
     case(f"parts: {name}", edit, WINDOW, asks=TRAIN)
 case("parts: own line for each step", after(TRAIN, STEP, "model.step()"), WINDOW)
-case(
-    "parts: numbers of batches",
-    sub(TRAIN, r"for images, labels in bar:$", "for number, (images, labels) in enumerate(bar):"),
-    WINDOW,
-)
+edit = sub(TRAIN, r"for images, labels in bar:$", "for number, (images, labels) in enumerate(bar):")
+case("parts: numbers of batches", edit, WINDOW)
 case(
     "parts: images that need a gradient",
     before(TRAIN, LOSS, "images.requires_grad_()"),

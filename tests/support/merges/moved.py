@@ -211,21 +211,13 @@ LOGGER = both(
     sub(TRAIN, r"^    log,\n", ""),
 )
 case("words: all is said by a logger, then a first evaluation", LOGGER, FIRST)
-case(
-    "words: compute_loss by another name gets a new parameter",
-    sub(TRAIN, r"\bcompute_loss\b", "criterion", None),
-    SMOOTH,
+edit = sub(TRAIN, r"\bcompute_loss\b", "criterion", None)
+case("words: compute_loss by another name gets a new parameter", edit, SMOOTH)
+edit = both(
+    put(TRAIN, "if __name__", 'if __name__ == "__main__":\n    main(parse_config(__doc__))', ""),
+    without_unused_imports(TRAIN),
 )
-case(
-    "words: an import with fewer names goes with the rest",
-    both(
-        put(
-            TRAIN, "if __name__", 'if __name__ == "__main__":\n    main(parse_config(__doc__))', ""
-        ),
-        without_unused_imports(TRAIN),
-    ),
-    NO_CHECKPOINTS,
-)
+case("words: an import with fewer names goes with the rest", edit, NO_CHECKPOINTS)
 case(
     "words: a new notebook imports what the owner renamed",
     rename("main", "fit", TRAIN),
@@ -296,20 +288,13 @@ case(
 
 # what nobody uses now
 
-case(
-    "unused: a generated variable whose last uses both sides took out",
-    both(delete(TRAIN, IMPROVED), delete(TRAIN, LOADED)),
-    NO_CHECKPOINTS,
+edit = both(delete(TRAIN, IMPROVED), delete(TRAIN, LOADED))
+case("unused: a generated variable whose last uses both sides took out", edit, NO_CHECKPOINTS)
+edit = both(
+    before(TRAIN, r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
+    sub(TRAIN, '"train_loss": train_loss,', '"train_loss": own_loss,'),
 )
-case(
-    "unused: an own variable whose last use goes",
-    both(
-        before(TRAIN, r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
-        sub(TRAIN, '"train_loss": train_loss,', '"train_loss": own_loss,'),
-    ),
-    NO_CHECKPOINTS,
-    asks=(TRAIN, WARNING),
-)
+case("unused: an own variable whose last use goes", edit, NO_CHECKPOINTS, asks=(TRAIN, WARNING))
 
 # pages
 
@@ -402,14 +387,11 @@ for name, edit, update in (
     ("results, then no schedule", RETURNED, NO_SCHEDULE),
 ):
     case(f"hints: none of {name}", edit, update)
-case(
-    "hints: config becomes args without one",
-    both(
-        sub(TRAIN, r"\bconfig: Config\b", "args", None),
-        sub(TRAIN, r"\bconfig(?=[.,)]| = )", "args", None),
-    ),
-    NO_DECAY,
+edit = both(
+    sub(TRAIN, r"\bconfig: Config\b", "args", None),
+    sub(TRAIN, r"\bconfig(?=[.,)]| = )", "args", None),
 )
+case("hints: config becomes args without one", edit, NO_DECAY)
 
 
 def sorted_fields(files: Files) -> None:
@@ -448,14 +430,11 @@ for (name, head), (what, update) in product(
     {"an average": EMA, "early stopping": STOP, "no best model": NO_BEST}.items(),
 ):
     case(f"module: {name}.BestModel, then {what}", module(name, head), update)
-case(
-    "module: log imported as say, then a stop on NaN",
-    both(
-        sub(TRAIN, r"^(from metrics import [^)]*)\blog\b", r"\1log as say"),
-        sub(TRAIN, r"(?<![\w.])log\(", "say(", None),
-    ),
-    NAN,
+edit = both(
+    sub(TRAIN, r"^(from metrics import [^)]*)\blog\b", r"\1log as say"),
+    sub(TRAIN, r"(?<![\w.])log\(", "say(", None),
 )
+case("module: log imported as say, then a stop on NaN", edit, NAN)
 
 # lines that make in two steps what a generated line did
 

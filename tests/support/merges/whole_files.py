@@ -78,12 +78,8 @@ def two_spaces(files: Files) -> None:
 case("dialect: 79 characters, the average", formatted(TRAIN, CALLBACKS, length=79), EMA)
 case("dialect: 88 characters, a window", formatted(TRAIN, length=88), WINDOW)
 case("dialect: 79 characters, a tracker", formatted(TRAIN, length=79), TENSORBOARD)
-case(
-    "dialect: 120 characters everywhere, early stopping goes",
-    formatted(length=120),
-    NO_STOP,
-    start=STOP,
-)
+edit = formatted(length=120)
+case("dialect: 120 characters everywhere, early stopping goes", edit, NO_STOP, start=STOP)
 case("dialect: single quotes, the average", single_quotes(100, TRAIN, CALLBACKS), EMA)
 case("dialect: single quotes and 88 characters, a tracker", single_quotes(88, TRAIN), WANDB)
 case("dialect: two spaces, the average", two_spaces, EMA)
@@ -91,11 +87,8 @@ case("dialect: two spaces, a window", two_spaces, WINDOW)
 case("dialect: Windows newlines in one file", crlf(TRAIN), EMA)
 case("dialect: Windows newlines in all files", crlf(), {**EMA, **WINDOW})
 case("dialect: Windows newlines and an edit", both(OWN_METRIC, crlf(TRAIN)), EMA)
-case(
-    "dialect: 79 characters and edits",
-    both(OWN_LOSS, OWN_METRIC, formatted(TRAIN, length=79)),
-    WINDOW,
-)
+edit = both(OWN_LOSS, OWN_METRIC, formatted(TRAIN, length=79))
+case("dialect: 79 characters and edits", edit, WINDOW)
 
 # names
 
@@ -107,19 +100,13 @@ case("names: config -> cfg, but not the keyword of a call that comes", CFG, TENS
 case("names: config -> cfg, and another schedule", CFG, LINEAR)
 case("names: accelerator -> acc, and a tracker", rename("accelerator", "acc", TRAIN), WANDB)
 case("names: loss -> batch_loss, in a window", rename("loss", "batch_loss", TRAIN), WINDOW)
-case(
-    "names: log -> say, and early stopping comes",
-    rename("log", "say", TRAIN, METRICS, CALLBACKS, CHECKPOINT, CONFIG),
-    STOP,
+edit = rename("log", "say", TRAIN, METRICS, CALLBACKS, CHECKPOINT, CONFIG)
+case("names: log -> say, and early stopping comes", edit, STOP)
+edit = both(
+    rename("evaluate", "evaluate_model", TRAIN),
+    in_tests(r"train\.evaluate(?=[(,])", "train.evaluate_model"),
 )
-case(
-    "names: evaluate -> evaluate_model, where it is indented",
-    both(
-        rename("evaluate", "evaluate_model", TRAIN),
-        in_tests(r"train\.evaluate(?=[(,])", "train.evaluate_model"),
-    ),
-    EMA,
-)
+case("names: evaluate -> evaluate_model, where it is indented", edit, EMA)
 LINES = rename("MetricsFile", "JsonLines", TRAIN, METRICS)
 case("names: MetricsFile -> JsonLines, and the average", LINES, EMA)
 case("names: MetricsFile -> JsonLines, which goes", LINES, off("metrics_file"), result=nothing)
@@ -168,11 +155,8 @@ case("files: the proof deleted", without_tests, EMA)
 case("files: a file of the proof deleted", remove("tests/test_features.py"), EMA)
 case("files: README deleted", remove(README), NO_STOP, start=STOP)
 RUN_SH = '#!/bin/sh\naccelerate launch --config_file accelerate.yaml train.py "$@"\n'
-case(
-    "files: own files beside the others",
-    both(create("run.sh", RUN_SH), create("notes/plan.md", "- compare with SGD\n")),
-    FOUR,
-)
+edit = both(create("run.sh", RUN_SH), create("notes/plan.md", "- compare with SGD\n"))
+case("files: own files beside the others", edit, FOUR)
 
 
 def schedule_in_its_own_file(files: Files) -> None:
@@ -211,18 +195,13 @@ case("files: a function moved down, which changes", schedule_last, LINEAR)
 
 # TOML, YAML, Markdown, patterns
 
-case(
-    "text: README's first paragraph and a section more",
-    both(
-        sub(
-            README,
-            "Trains an image classifier on scikit-learn's handwritten digits",
-            "Our classifier",
-        ),
-        append(README, "\n## Results\n\n| run | accuracy |\n| --- | --- |\n| 1 | 0.98 |\n"),
+edit = both(
+    sub(
+        README, "Trains an image classifier on scikit-learn's handwritten digits", "Our classifier"
     ),
-    EMA,
+    append(README, "\n## Results\n\n| run | accuracy |\n| --- | --- |\n| 1 | 0.98 |\n"),
 )
+case("text: README's first paragraph and a section more", edit, EMA)
 OURS = "- **Ours**: two seeds for each run.\n"
 case(
     "text: README's list, where a line is inserted",
@@ -231,11 +210,8 @@ case(
     also=[sub(README, r"- \*\*Metrics file\*\*.*\n", rf"{OURS}\g<0>")],
     start=STOP,
 )
-case(
-    "text: README's list deleted, where a line is inserted",
-    sub(README, r"^- \*\*.*\n", "", None),
-    EMA,
-)
+edit = sub(README, r"^- \*\*.*\n", "", None)
+case("text: README's list deleted, where a line is inserted", edit, EMA)
 
 
 def requirement(below: str, row: str) -> Apply:
@@ -250,32 +226,18 @@ case(
     WANDB,
     also=[requirement("wandb", "torchmetrics>=1.4")],
 )
-case(
-    "text: a dependency that the update brings too",
-    requirement("tyro", "wandb>=0.18"),
-    WANDB,
-    result=nothing,
+edit = requirement("tyro", "wandb>=0.18")
+case("text: a dependency that the update brings too", edit, WANDB, result=nothing)
+edit = requirement("tqdm", "wandb==0.17.2")
+case("text: a dependency that the update brings in another version", edit, WANDB, asks=PYPROJECT)
+edit = sub(PYPROJECT, '"(accelerate|safetensors|scikit-learn|torch|tqdm)>=', r'"\1==', 5)
+case("text: all dependencies pinned, and one more between them", edit, on("learning_curves"))
+edit = both(
+    sub(PYPROJECT, "line-length = 100", "line-length = 120", 2),
+    append(PYPROJECT, "\n[tool.mypy]\nstrict = true\n"),
+    literal(PYPROJECT, 'version = "0.1.0"', 'version = "1.2.0"'),
 )
-case(
-    "text: a dependency that the update brings in another version",
-    requirement("tqdm", "wandb==0.17.2"),
-    WANDB,
-    asks=PYPROJECT,
-)
-case(
-    "text: all dependencies pinned, and one more between them",
-    sub(PYPROJECT, '"(accelerate|safetensors|scikit-learn|torch|tqdm)>=', r'"\1==', 5),
-    on("learning_curves"),
-)
-case(
-    "text: tables of one's own in pyproject.toml",
-    both(
-        sub(PYPROJECT, "line-length = 100", "line-length = 120", 2),
-        append(PYPROJECT, "\n[tool.mypy]\nstrict = true\n"),
-        literal(PYPROJECT, 'version = "0.1.0"', 'version = "1.2.0"'),
-    ),
-    WANDB,
-)
+case("text: tables of one's own in pyproject.toml", edit, WANDB)
 case(
     "text: a key at the end of a launch file, where two come",
     append(LAUNCH, "main_process_port: 29501\n"),
@@ -283,35 +245,21 @@ case(
     also=[sub(LAUNCH, "^rdzv_backend: ", r"main_process_port: 29501\n\g<0>")],
 )
 case("text: a value beside one that changes", sub(LAUNCH, "debug: false", "debug: true"), FOUR)
-case(
-    "text: comments in a launch file",
-    both(
-        sub(LAUNCH, "^machine_rank: 0", r"# only one machine\n\g<0>"),
-        sub(LAUNCH, "use_cpu: false", r"\g<0>  # four of them"),
-    ),
-    FOUR,
+edit = both(
+    sub(LAUNCH, "^machine_rank: 0", r"# only one machine\n\g<0>"),
+    sub(LAUNCH, "use_cpu: false", r"\g<0>  # four of them"),
 )
-case(
-    "text: the value that the update changes too",
-    sub(LAUNCH, "num_processes: 1", "num_processes: 2"),
-    FOUR,
-    asks=LAUNCH,
+case("text: comments in a launch file", edit, FOUR)
+edit = sub(LAUNCH, "num_processes: 1", "num_processes: 2")
+case("text: the value that the update changes too", edit, FOUR, asks=LAUNCH)
+edit = both(
+    sub(ANSWERS, r"\A# .*", "# What we train with. Ask Kim before you change it."),
+    sub(ANSWERS, r"^\[features\.clipping\]", r"# tried in May: no better\n\g<0>"),
 )
-case(
-    "text: comments in scaffold.toml",
-    both(
-        sub(ANSWERS, r"\A# .*", "# What we train with. Ask Kim before you change it."),
-        sub(ANSWERS, r"^\[features\.clipping\]", r"# tried in May: no better\n\g<0>"),
-    ),
-    WINDOW,
-)
+case("text: comments in scaffold.toml", edit, WINDOW)
 case("text: patterns in .gitignore", append(".gitignore", "wandb/\n*.ckpt\n"), WANDB)
-case(
-    "text: the command in README, which changes too",
-    sub(README, r"^python train\.py$", r"\g<0> --epochs 40"),
-    FOUR,
-    asks=README,
-)
+edit = sub(README, r"^python train\.py$", r"\g<0> --epochs 40")
+case("text: the command in README, which changes too", edit, FOUR, asks=README)
 
 # job scripts
 
