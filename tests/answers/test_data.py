@@ -66,35 +66,32 @@ SQUAD = json.dumps(
 )
 ONE_TEXT = '{"data": [{"paragraphs": [{"context": "a", "qas": [{}]}]}]}'
 TURNS = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
+ASKED = json.dumps({"messages": TURNS[:1]}) + "\n"
+PROMPTS = json.dumps([{"prompt": "a", "completion": "b"}] * 20 + [{"prompt": "a"}])
 CHATS = (json.dumps({"messages": TURNS}) + "\n") * 20
 GOOD = [
-    (
-        "text_classification",
-        "t.csv",
-        TEXTS,
-        "2 columns: text, label; 2 classes in label: a (10), b (10)",
-    ),
-    ("text_classification", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label; 2 classes"),
-    ("tabular_classification", "t.csv", TEXTS, "2 columns: text, label; 2 classes in label"),
-    ("tabular_regression", "t.csv", SIZES, "2 columns: id, size"),
+    ("text_classification", "csv", TEXTS, "2 columns: text, label; 2 classes in label: a (10), b"),
+    ("text_classification", "jsonl", "\n".join(OBJECTS), "2 columns: text, label; 2 classes"),
+    ("tabular_classification", "csv", TEXTS, "2 columns: text, label; 2 classes in label"),
+    ("tabular_regression", "csv", SIZES, "2 columns: id, size"),
     (
         "tabular_classification",
-        "t.csv",
+        "csv",
         table("n,code,day,text,label", [f"1.5,0{n},2026-01-02,b,{n % 2}" for n in range(20)]),
         "5 columns: n, code, day, text, label; 2 classes in label: 0 (10), 1 (10); numbers: n; "
         "dates: day; categories: code, text",
     ),
-    ("multiple_choice", "t.jsonl", "\n".join(OBJECTS), "2 columns: text, label"),
-    ("forecasting", "t.csv", SERIES, "3 columns: time, value, series"),
-    ("speech_recognition", "t.csv", table("file,text", ROWS), "2 columns: file, text"),
-    ("seq2seq", "t.csv", PAIRS, ""),
-    ("sft", "t.jsonl", CHATS, "1 column: messages; 40 messages: user (20), assistant (20)"),
-    ("sft", "t.jsonl", CHATS.replace("role", "from").replace("content", "value"), "1 column"),
-    ("sft", "t.json", json.dumps(list(map(json.loads, CHATS.splitlines()))), "1 column: messages"),
-    ("dpo", "t.jsonl", '{"prompt": "a", "chosen": "b", "rejected": "c"}\n' * 20, "3 columns"),
-    ("embeddings", "t.csv", table("anchor,positive", ROWS), "2 columns: anchor, positive"),
-    ("embeddings", "t.tsv", COMMAS, "3 columns: id, anchor, positive"),
-    ("seq2seq", "t.tsv", PAIRS.replace(",", "\t"), ""),
+    ("multiple_choice", "jsonl", "\n".join(OBJECTS), "2 columns: text, label"),
+    ("forecasting", "csv", SERIES, "3 columns: time, value, series"),
+    ("speech_recognition", "csv", table("file,text", ROWS), "2 columns: file, text"),
+    ("seq2seq", "csv", PAIRS, ""),
+    ("sft", "jsonl", CHATS, "1 column: messages; 40 messages: user (20), assistant (20)"),
+    ("sft", "jsonl", CHATS.replace("role", "from").replace("content", "value"), "1 column"),
+    ("sft", "json", json.dumps(list(map(json.loads, CHATS.splitlines()))), "1 column: messages"),
+    ("dpo", "jsonl", '{"prompt": "a", "chosen": "b", "rejected": "c"}\n' * 20, "3 columns"),
+    ("embeddings", "csv", table("anchor,positive", ROWS), "2 columns: anchor, positive"),
+    ("embeddings", "tsv", COMMAS, "3 columns: id, anchor, positive"),
+    ("seq2seq", "tsv", PAIRS.replace(",", "\t"), ""),
 ]
 
 
@@ -118,14 +115,14 @@ def test_labels_are_counted_as_training_reads_them(
     assert "2 labels in labels: a (10), b (10)" in look(TEXT, "t.jsonl", *settings)
 
 
-@pytest.mark.parametrize(("task", "name", "text", "said"), GOOD)
+@pytest.mark.parametrize(("task", "end", "text", "said"), GOOD)
 def test_what_is_said_of_good_rows(
-    task: str, name: str, text: str, said: str, tmp_path: Path, monkeypatch
+    task: str, end: str, text: str, said: str, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path(name).write_text(text, encoding="utf-8")
-    found = look(task, name)
-    assert found.startswith("; ".join(filter(None, [f"{name}: 20 rows", said])))
+    Path(f"t.{end}").write_text(text, encoding="utf-8")
+    found = look(task, f"t.{end}")
+    assert found.startswith("; ".join(filter(None, [f"t.{end}: 20 rows", said])))
     assert "problem" not in found
 
 
@@ -151,114 +148,79 @@ def test_what_is_said_of_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 TEXT, ROW_21 = "text_classification", "problem: row 21 "
 BAD = [
-    (TEXT, "t.csv", TEXTS + "a,b,c\n", ROW_21 + "has 3 fields, and the first line names 2."),
-    (TEXT, "t.csv", TEXTS + "a\n", ROW_21 + "has 1 field, and the first line names 2."),
-    (TEXT, "t.csv", TEXTS + "a,\n", ROW_21 + "has no label."),
-    (
-        TEXT,
-        "t.csv",
-        table("text,lable", ROWS),
-        "no column 'label' (text_classification.label_column)",
-    ),
-    (TEXT, "t.csv", table("text,lable", ROWS), "Did you mean 'lable'?"),
-    (TEXT, "t.csv", table("Text,label", ROWS), "Did you mean 'Text'?"),
-    (TEXT, "t.csv", "text,label\n", "problem: it has no rows."),
-    (TEXT, "t.csv", table("text,label", ROWS[::2]), "problem: all rows have the same label."),
-    (TEXT, "t.csv", table("text,label", ROWS[:9]), "needs at least 10 rows."),
-    (TEXT, "t.csv", "", "t.csv: the file is empty."),
-    (TEXT, "t.csv", b"text,label\n\xff\xfe,a\n", "it can't be read: it is not UTF-8 text."),
-    (TEXT, "t.jsonl", "\n".join([*OBJECTS, "[1]"]), ROW_21 + "is not a JSON object."),
-    ("tabular_classification", "t.csv", TEXTS.replace(",", ";"), "not separated by commas."),
-    ("tabular_regression", "t.csv", SIZES + "3,big\n", ROW_21 + "has the size 'big', which is no"),
-    (
-        "speech_recognition",
-        "t.csv",
-        table("file,words", ROWS),
-        "no column 'text' (speech_recognition.sound_columns)",
-    ),
-    (
-        "forecasting",
-        "t.csv",
-        SERIES.replace("series", "shop"),
-        "no column 'series' (forecasting.series_column)",
-    ),
-    ("seq2seq", "t.csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 fields, and the first line names 2."),
-    ("seq2seq", "t.csv", "en,de\na,b\n", "no column 'source' (seq2seq.source_column)"),
-    ("seq2seq", "t.jsonl", '{"source": "a"}\n' * 20, "no column 'target' (seq2seq.target_column)"),
-    (TEXT, "t.csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),
-    (
-        "embeddings",
-        "t.tsv",
-        COMMAS.replace("anchor", "text"),
-        "no column 'anchor' (embeddings.text",
-    ),
-    ("language_model", "t.txt", " \n", "problem: the file is empty."),
-    ("language_model", "t.jsonl", '{"words": "a"}', "it has no column 'text' (language_model.text"),
-    ("masked_language_model", "t.jsonl", '{"text": "a"}\nb', "row 2 is not a JSON object."),
-    ("token_classification", "t.conll", TAGGED + "Bo\n", "problem: line 104 has no word and tag"),
-    ("token_classification", "t.conll", TAGGED + "Bo X-PER\n", "of IOB2: 'Bo X-PER'."),
-    ("token_classification", "t.conll", "Bo O\n", "split into three parts needs at least 10 sent"),
-    ("token_classification", "t.jsonl", '{"tokens": []}\n' * 20, "no column 'tags' (token_class"),
-    ("sft", "t.jsonl", '{"text": "a"}\n' * 20, "problem: row 1 has no messages, and no prompt"),
-    ("sft", "t.jsonl", '{"messages": [{"role": "user"}]}\n' * 20, "row 1: message 1 needs a role"),
+    (TEXT, "csv", TEXTS + "a,b,c\n", ROW_21 + "has 3 fields, and the first line names 2."),
+    (TEXT, "csv", TEXTS + "a\n", ROW_21 + "has 1 field, and the first line names 2."),
+    (TEXT, "csv", TEXTS + "a,\n", ROW_21 + "has no label."),
+    (TEXT, "csv", table("text,lable", ROWS), "no column 'label' (text_classification.label"),
+    (TEXT, "csv", table("text,lable", ROWS), "Did you mean 'lable'?"),
+    (TEXT, "csv", table("Text,label", ROWS), "Did you mean 'Text'?"),
+    (TEXT, "csv", "text,label\n", "problem: it has no rows."),
+    (TEXT, "csv", table("text,label", ROWS[::2]), "problem: all rows have the same label."),
+    (TEXT, "csv", table("text,label", ROWS[:9]), "needs at least 10 rows."),
+    (TEXT, "csv", "", "t.csv: the file is empty."),
+    (TEXT, "csv", b"text,label\n\xff\xfe,a\n", "it can't be read: it is not UTF-8 text."),
+    (TEXT, "jsonl", "\n".join([*OBJECTS, "[1]"]), ROW_21 + "is not a JSON object."),
+    ("tabular_classification", "csv", TEXTS.replace(",", ";"), "not separated by commas."),
+    ("tabular_regression", "csv", SIZES + "3,big\n", ROW_21 + "has the size 'big', which is no"),
+    ("speech_recognition", "csv", table("file,words", ROWS), "no column 'text' (speech"),
+    ("forecasting", "csv", SERIES.replace("series", "shop"), "no column 'series' (forecast"),
+    ("seq2seq", "csv", PAIRS + "a,b,c\n", ROW_21 + "has 3 fields, and the first line names 2."),
+    ("seq2seq", "csv", "en,de\na,b\n", "no column 'source' (seq2seq.source_column)"),
+    ("seq2seq", "jsonl", '{"source": "a"}\n' * 20, "no column 'target' (seq2seq.target_column)"),
+    (TEXT, "csv", table("text,\x1b[31mlabel", ROWS), "2 columns: text, ?[31mlabel\n"),
+    ("embeddings", "tsv", COMMAS.replace("anchor", "text"), "no column 'anchor' (embeddings.text"),
+    ("language_model", "txt", " \n", "problem: the file is empty."),
+    ("language_model", "jsonl", '{"words": "a"}', "it has no column 'text' (language_model.text"),
+    ("masked_language_model", "jsonl", '{"text": "a"}\nb', "row 2 is not a JSON object."),
+    ("token_classification", "conll", TAGGED + "Bo\n", "problem: line 104 has no word and tag"),
+    ("token_classification", "conll", TAGGED + "Bo X-PER\n", "of IOB2: 'Bo X-PER'."),
+    ("token_classification", "conll", "Bo O\n", "split into three parts needs at least 10 sent"),
+    ("token_classification", "jsonl", '{"tokens": []}\n' * 20, "no column 'tags' (token_class"),
+    ("sft", "jsonl", '{"text": "a"}\n' * 20, "problem: row 1 has no messages, and no prompt"),
+    ("sft", "jsonl", '{"messages": [{"role": "user"}]}\n' * 20, "row 1: message 1 needs a role"),
+    ("sft", "jsonl", ASKED * 20, "row 1: it has no assistant message."),
+    ("sft", "json", PROMPTS, ROW_21 + "has no messages"),
     (
         "sft",
-        "t.jsonl",
-        '{"messages": [{"role": "user", "content": "a"}]}\n' * 20,
-        "row 1: it has no assistant message.",
-    ),
-    (
-        "sft",
-        "t.json",
-        json.dumps([{"prompt": "a", "completion": "b"}] * 20 + [{"prompt": "a"}]),
-        ROW_21 + "has no messages",
-    ),
-    (
-        "sft",
-        "t.jsonl",
+        "jsonl",
         (json.dumps({"messages": [TURNS[0], {**TURNS[1], "content": None}]}) + "\n") * 20,
         "row 1: message 2 needs a role and a content",
     ),
     (
         "sft",
-        "t.jsonl",
+        "jsonl",
         (json.dumps({"conversations": [{"from": "human", "value": None}]}) + "\n") * 20,
         "row 1: message 1 needs a role and a content",
     ),
     (
         "tabular_classification",
-        "t.csv",
+        "csv",
         table("text,label", [f"a,{1 + n % 2}" for n in range(20)] + ["a,1.0"]),
         ROW_21 + "has the label '1.0', the same number as '1': write one.",
     ),
     (
         "tabular_regression",
-        "t.csv",
+        "csv",
         table("id,size", [f"{n},5" for n in range(20)] + ["2,inf"]),
         "row 21 has the size 'inf', which is not a number",
     ),
-    ("dpo", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and rejected"),
-    ("reward_model", "t.jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and"),
-    ("question_answering", "t.json", '{"data": [1]}', "t.json: it is not JSON in SQuAD's format"),
-    ("question_answering", "t.json", "[" * 10**6, "t.json: it is not JSON in SQuAD's format"),
-    ("question_answering", "t.json", '{"data": []}', "problem: it has no questions."),
-    (
-        "question_answering",
-        "t.jsonl",
-        '{"context": ""}\n' * 20,
-        "problem: a row has no 'question'.",
-    ),
-    ("question_answering", "t.json", ONE_TEXT, "three parts needs at least 10 texts"),
+    ("dpo", "jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and rejected"),
+    ("reward_model", "jsonl", '{"prompt": "a", "chosen": "b"}\n' * 20, "row 1 has no chosen and"),
+    ("question_answering", "json", '{"data": [1]}', "t.json: it is not JSON in SQuAD's format"),
+    ("question_answering", "json", "[" * 10**6, "t.json: it is not JSON in SQuAD's format"),
+    ("question_answering", "json", '{"data": []}', "problem: it has no questions."),
+    ("question_answering", "jsonl", '{"context": ""}\n' * 20, "problem: a row has no 'question'."),
+    ("question_answering", "json", ONE_TEXT, "three parts needs at least 10 texts"),
 ]
 
 
-@pytest.mark.parametrize(("task", "name", "text", "said"), BAD)
+@pytest.mark.parametrize(("task", "end", "text", "said"), BAD)
 def test_the_first_problem_is_said(
-    task: str, name: str, text: str | bytes, said: str, tmp_path: Path, monkeypatch
+    task: str, end: str, text: str | bytes, said: str, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path(name).write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert said in look(task, name)
+    Path(f"t.{end}").write_bytes(text if isinstance(text, bytes) else text.encode())
+    assert said in look(task, f"t.{end}")
 
 
 def test_folders_are_looked_at_as_training_reads_them(tmp_path: Path, monkeypatch) -> None:
@@ -284,7 +246,6 @@ def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     write_files(tmp_path / "images", dict.fromkeys([*names, "cat/notes.md"], ""))
     write_files(tmp_path / "texts", {"a.txt": "x", "b.txt": "y", "c.md": ""})
     task = "image_classification"
-    assert look(task, "images") == "images: 12 images; 2 classes: cat (6), dog (6)"
     assert look("gan", "images") == "images: 12 images"
     assert "problem: all images are in one class" in look(task, "images/..")
     assert "no subfolder with images" in look(task, "images/cat")
