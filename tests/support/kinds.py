@@ -14,6 +14,7 @@ import wave
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -229,24 +230,30 @@ def masks_files() -> Files:
 
 
 def options(name: str, dataset: str, more: Mapping[str, Value]) -> dict[str, Value]:
-    task = name.partition(",")[0]
-    return {f"{task}.{key}": value for key, value in {"dataset": dataset, **more}.items()}
+    task, _, kind = name.partition(", ")
+    labels = {"labels": {"labels": "many"}, "numbers": {"labels": "number"}}.get(kind, {})
+    every = {"dataset": dataset, **more, **labels}
+    return {f"{task}.{key}": value for key, value in every.items()}
 
 
 def of_rows(
     name: str,
     dataset: str,
-    forms: str,
     columns: Mapping[str, Callable[[int], Any]],
     settings: Mapping[str, Any] = MappingProxyType({}),
     files: Files = MappingProxyType({}),
     more: Mapping[str, Value] = MappingProxyType({}),
     **fields: Any,
 ) -> Carrier:
-    """Rows that are written in these forms, CSV or JSON: each column by the number of the row."""
+    """Rows that are written as CSV or JSON: each column by the number of the row."""
     rows = tuple({key: make(n) for key, make in columns.items()} for n in range(COUNT))
-    fields |= {"csv": "csv" in forms, "json": "json" in forms}
+    fields = {"csv": True, "json": True, **fields}
+    roles = {CLASS: "label", NUMBER: "number", KIND: "text"}
+    fields |= {roles[make]: key for key, make in columns.items() if make in roles}
     return Carrier(name, settings, files, rows, **fields, answers=options(name, dataset, more))
+
+
+of_table, of_objects = partial(of_rows, json=False), partial(of_rows, csv=False)
 
 
 def of_files(name: str, dataset: str, files: Files, others: Any = None, **more: Any) -> Carrier:
@@ -259,7 +266,7 @@ SEVERAL, CLASS, KIND = pick("a,b", "b", "a"), pick("a", "b"), pick("u", "v", "w"
 NUMBER = pick("0.5", "1.5", "2")
 PAIR = {"prompt": words, "chosen": later(1), "rejected": later(2)}
 LONG = {"text": lambda n: " ".join(map(words, range(n, n + 9)))}
-TEXTS = {"text_columns": "text"}
+OF_TEXTS = {"text": "text", "more": {"text_columns": "text"}}
 ANSWERED = {
     "context": lambda n: f"It is {words(n)}.",
     "question": words,
@@ -273,102 +280,24 @@ OF_PICTURES = {"settings": SMALL, "files": PICTURES, "file": "image"}
 TABLE = {**OF_PICTURES, "option": "table", "others": ("val_table", "test_table")}
 BOTH = ("val_path", "test_path")
 CARRIERS = [
-    of_rows(
-        "tabular_classification",
-        "csv",
-        "csv",
-        {"x": str, "y": NUMBER, "kind": KIND, "target": CLASS},
-        label="target",
-        text="kind",
-        number="y",
+    of_table(
+        "tabular_classification", "csv", {"x": str, "y": NUMBER, "kind": KIND, "target": CLASS}
+    ),
+    of_table("tabular_regression", "csv", {"x": str, "kind": KIND, "target": NUMBER}),
+    of_rows("text_classification", "csv", {"text": words, "label": CLASS}, **OF_TEXTS),
+    of_rows("text_classification, labels", "csv", {"text": words, "labels": SEVERAL}, **OF_TEXTS),
+    of_rows("text_classification, numbers", "csv", {"text": words, "number": NUMBER}, **OF_TEXTS),
+    of_rows("seq2seq", "csv", {"source": words, "target": later(1)}, text="target"),
+    of_rows("embeddings", "files", {"anchor": words, "positive": later(3)}, text="positive"),
+    of_rows("embeddings, images", "images", {**PICTURE, "text": words}, text="text", **OF_PICTURES),
+    of_table("image_classification, csv", "csv", {**PICTURE, "label": CLASS}, **TABLE),
+    of_table("image_classification, labels", "csv", {**PICTURE, "labels": SEVERAL}, **TABLE),
+    of_table("image_classification, numbers", "csv", {**PICTURE, "number": NUMBER}, **TABLE),
+    of_table(
+        "audio_classification, csv", "files", {**SOUND, "label": CLASS}, others=None, **OF_SOUNDS
     ),
     of_rows(
-        "tabular_regression",
-        "csv",
-        "csv",
-        {"x": str, "kind": KIND, "target": NUMBER},
-        text="kind",
-        number="target",
-    ),
-    of_rows(
-        "text_classification",
-        "csv",
-        "csv json",
-        {"text": words, "label": CLASS},
-        label="label",
-        text="text",
-        more=TEXTS,
-    ),
-    of_rows(
-        "text_classification, labels",
-        "csv",
-        "csv json",
-        {"text": words, "labels": SEVERAL},
-        text="text",
-        more={**TEXTS, "labels": "many"},
-    ),
-    of_rows(
-        "text_classification, numbers",
-        "csv",
-        "csv json",
-        {"text": words, "number": NUMBER},
-        text="text",
-        number="number",
-        more={**TEXTS, "labels": "number"},
-    ),
-    of_rows("seq2seq", "csv", "csv json", {"source": words, "target": later(1)}, text="target"),
-    of_rows(
-        "embeddings", "files", "csv json", {"anchor": words, "positive": later(3)}, text="positive"
-    ),
-    of_rows(
-        "embeddings, images",
-        "images",
-        "csv json",
-        {**PICTURE, "text": words},
-        text="text",
-        **OF_PICTURES,
-    ),
-    of_rows(
-        "image_classification, csv",
-        "csv",
-        "csv",
-        {**PICTURE, "label": CLASS},
-        label="label",
-        **TABLE,
-    ),
-    of_rows(
-        "image_classification, labels",
-        "csv",
-        "csv",
-        {**PICTURE, "labels": SEVERAL},
-        more={"labels": "many"},
-        **TABLE,
-    ),
-    of_rows(
-        "image_classification, numbers",
-        "csv",
-        "csv",
-        {**PICTURE, "number": NUMBER},
-        number="number",
-        more={"labels": "number"},
-        **TABLE,
-    ),
-    of_rows(
-        "audio_classification, csv",
-        "files",
-        "csv",
-        {**SOUND, "label": CLASS},
-        label="label",
-        others=None,
-        **OF_SOUNDS,
-    ),
-    of_rows(
-        "speech_recognition",
-        "files",
-        "csv json",
-        {**SOUND, "text": lambda n: WORDS[n % 12]},
-        text="text",
-        **OF_SOUNDS,
+        "speech_recognition", "files", {**SOUND, "text": pick(*WORDS)}, text="text", **OF_SOUNDS
     ),
     Carrier(
         "forecasting",
@@ -384,14 +313,14 @@ CARRIERS = [
         others=None,
         answers=options("forecasting", "file", {}),
     ),
-    of_rows("sft", "jsonl", "json", {"prompt": words, "completion": later(1)}, text="completion"),
-    of_rows("dpo", "jsonl", "json", PAIR, text="chosen"),
-    of_rows("reward_model", "jsonl", "json", PAIR, text="chosen"),
-    of_rows("multiple_choice", "file", "json", CHOICES, text="context"),
-    of_rows("question_answering", "squad", "json", ANSWERED, text="question"),
-    of_rows("token_classification", "conll", "json", TAGGED),
-    of_rows("language_model", "text", "json", LONG, {"context": 16}, text="text"),
-    of_rows("masked_language_model", "text", "json", LONG, {"max_length": 16}, text="text"),
+    of_objects("sft", "jsonl", {"prompt": words, "completion": later(1)}, text="completion"),
+    of_objects("dpo", "jsonl", PAIR, text="chosen"),
+    of_objects("reward_model", "jsonl", PAIR, text="chosen"),
+    of_objects("multiple_choice", "file", CHOICES, text="context"),
+    of_objects("question_answering", "squad", ANSWERED, text="question"),
+    of_objects("token_classification", "conll", TAGGED),
+    of_objects("language_model", "text", LONG, {"context": 16}, text="text"),
+    of_objects("masked_language_model", "text", LONG, {"max_length": 16}, text="text"),
     of_files("image_classification", "image_folder", folders("a", "b"), **SMALL),
     of_files(
         "audio_classification",
