@@ -20,7 +20,7 @@ pytest.importorskip("PIL.Image")
 from PIL import Image
 
 from support.combinations import in_turns
-from support.kinds import CARRIERS, Row, Trial, coco_files, split_up, to_csv, to_json, yolo_files
+from support.kinds import CARRIERS, Row, Trial, coco_files, split_up, to_csv, yolo_files
 from support.paths import TEMPLATES
 from support.trials import read_trials
 
@@ -40,19 +40,20 @@ def rows(task: str) -> tuple[Row, ...]:
     return DATA[task].rows
 
 
-def table(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
-    trial = DATA[task].write("rows.csv", to_csv(rows))
+def set_up(trial: Trial, **settings: object) -> Trial:
     return replace(trial, settings={**trial.settings, **settings})
+
+
+def table(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
+    return set_up(DATA[task].table(rows), **settings)
 
 
 def lines(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
-    trial = DATA[task].write("rows.jsonl", to_json(rows))
-    return replace(trial, settings={**trial.settings, **settings})
+    return set_up(DATA[task].lines(rows), **settings)
 
 
 def plain(task: str, **settings: object) -> Trial:
-    trial = DATA[task].plain()
-    return replace(trial, settings={**trial.settings, **settings})
+    return set_up(DATA[task].plain(), **settings)
 
 
 def change(task: str, **cells: object) -> tuple[Row, ...]:
@@ -76,8 +77,7 @@ def named(task: str, old: str, new: str) -> tuple[Row, ...]:
 
 
 def beside(trial: Trial, name: str, content: bytes, **settings: object) -> Trial:
-    files = {**trial.files, name: content}
-    return replace(trial, files=files, settings={**trial.settings, **settings})
+    return set_up(replace(trial, files={**trial.files, name: content}), **settings)
 
 
 def read(trial: Trial, said: str = "") -> Trial:
@@ -87,11 +87,8 @@ def read(trial: Trial, said: str = "") -> Trial:
 
 # --- tables ---------------------------------------------------------------------------------------
 
-CLASSES, NUMBERS, PICTURES = (
-    "tabular_classification",
-    "tabular_regression",
-    "image_classification, csv",
-)
+CLASSES, NUMBERS = "tabular_classification", "tabular_regression"
+PICTURES = "image_classification, csv"
 CLIPS, TEXTS, SPEECH = "audio_classification, csv", "text_classification", "speech_recognition"
 
 
@@ -132,12 +129,8 @@ def list_classes() -> Iterator[Advice]:
         wrong, right = (
             beside(plain(task), "held.csv", held[name], **files) for name in ("a.", "a")
         )
-        more = beside(
-            table(task, (*rows(task), {**rows(task)[0], label: "a."})),
-            "held.csv",
-            held["a."],
-            **files,
-        )
+        twice = table(task, (*rows(task), {**rows(task)[0], label: "a."}))
+        more = beside(twice, "held.csv", held["a."], **files)
         said = "write (it as there|names as they do), or add rows (of it|to them)"
         yield Advice(task, said, wrong, read(right))
         yield Advice(task, said, wrong, read(more))
@@ -232,7 +225,8 @@ TABLES = [*list_tables(), *list_classes(), *list_cells(), *list_targets()]
 
 # --- images and sounds ----------------------------------------------------------------------------
 
-FOLDERS, COCO = "image_classification", "object_detection, coco"
+FOLDERS = "image_classification"
+COCO, YOLO = "object_detection, coco", "object_detection, yolo"
 SPLITS = split_up(DATA[FOLDERS], "train", "val", "test")
 YEARS = split_up(DATA[FOLDERS], "2024", "2025", "2026")
 ONE_YEAR = {n.replace("2024/", ""): x for n, x in YEARS.items() if "2024" in n}
@@ -295,13 +289,6 @@ def list_columns() -> Iterator[Advice]:
         )
 
 
-def list_files() -> Iterator[Advice]:
-    """A file is in two rows."""
-    for task in (PICTURES, CLIPS, SPEECH):
-        twice = table(task, change(task, **{DATA[task].file: rows(task)[7][DATA[task].file]}))
-        yield Advice(task, "keep one of them", twice, read(table(task, without(task))))
-
-
 def kept(files: Mapping[str, bytes], keep: Callable[[str], bool]) -> Trial:
     return Trial({name: content for name, content in files.items() if keep(name)})
 
@@ -349,42 +336,34 @@ TWICE = coco_files(images=lambda images: [*images, {**images[0], "id": 99}])
 NAMES = "names:\n  {}: cup\n  {}: ball\n"
 SEGMENTS, SERIES = "semantic_segmentation, coco", "forecasting"
 SHORT = (*rows(SERIES), {"time": "200001", "series": "short", "value": "1"})
+
+
+def but_for_a_row(task: str, said: str, **cells: object) -> Advice:
+    """A row has these cells: it is left out then."""
+    return Advice(task, said, table(task, change(task, **cells)), read(table(task, without(task))))
+
+
+NINE, TEN = (table(PICTURES, rows(PICTURES)[:count]) for count in (9, 10))
+FIRST_AS = [{**yolo_files(), "d/data.yaml": NAMES.format(n, n + 1).encode()} for n in (0, 1)]
 FILES = [
     *list_folders(),
     *list_columns(),
-    *list_files(),
-    Advice(
-        PICTURES,
-        "leave the row out",
-        table(PICTURES, change(PICTURES, label="")),
-        read(table(PICTURES, without(PICTURES))),
-    ),
-    Advice(
-        PICTURES,
-        "use 10 or more",
-        table(PICTURES, rows(PICTURES)[:9]),
-        read(table(PICTURES, rows(PICTURES)[:10])),
-    ),
+    *[  # a file is in two rows
+        but_for_a_row(task, "keep one of them", **{key: rows(task)[7][key]})
+        for task, key in ((PICTURES, "image"), (CLIPS, "file"), (SPEECH, "file"))
+    ],
+    but_for_a_row(PICTURES, "leave the row out", label=""),
+    but_for_a_row(CLIPS, "Columns: file,label", label=""),
+    Advice(PICTURES, "use 10 or more", NINE, read(TEN)),
     Advice(
         CLIPS,
         "Columns, with commas between them: file,label",
         table(CLIPS, named(CLIPS, "file", "path")),
         plain(CLIPS),
     ),
-    Advice(
-        CLIPS,
-        "Columns: file,label",
-        table(CLIPS, change(CLIPS, label="")),
-        read(table(CLIPS, without(CLIPS))),
-    ),
     Advice(COCO, "keep one of them", Trial(TWICE), plain(COCO)),
     Advice(COCO, "in pixels, not from 0 to 1", Trial(SHARES), plain(COCO)),
-    Advice(
-        "object_detection, yolo",
-        "numbers from 0 with a name for each",
-        Trial({**yolo_files(), "d/data.yaml": NAMES.format(1, 2).encode()}),
-        Trial({**yolo_files(), "d/data.yaml": NAMES.format(0, 1).encode()}),
-    ),
+    Advice(YOLO, "numbers from 0 with a name for each", Trial(FIRST_AS[1]), Trial(FIRST_AS[0])),
     Advice(SEGMENTS, "set --classes to 3", plain(SEGMENTS, classes=2), plain(SEGMENTS, classes=3)),
     Advice(SERIES, "Leave it out, or lower", table(SERIES, SHORT), plain(SERIES)),
     Advice(SERIES, "Lower --season", plain(SERIES, season=60), plain(SERIES, season=12)),
@@ -394,6 +373,7 @@ FILES = [
 
 LABELS, ANSWERS, TAGS = "text_classification, labels", "question_answering", "token_classification"
 SIGNS = every(LABELS, "labels", lambda names: names.replace(",", "|"))
+SIGNED = table(LABELS, SIGNS)
 TURNS = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 LONG = [*TURNS, {"role": "user", "content": "c"}, {"role": "assistant", "content": "d"}]
 OTHER = [TURNS[0], {"role": "assistant", "content": "e"}, *LONG[2:]]
@@ -413,104 +393,95 @@ def pairs(**row: object) -> Trial:
 
 
 NO_ANSWER = change(ANSWERS, answers={"text": [], "answer_start": []})
-WORDS = [
-    Advice(
-        "sft",
-        "write its functions as tools",
-        chats({"messages": TURNS, "functions": [{"name": "f"}]}),
-        chats({"messages": TURNS, "tools": [{"name": "f"}]}),
-        then="line 25: the chat template does not write tools",
-    ),
-    Advice(
-        "sft",
-        "write it like this: question=prompt",
-        plain("sft", rename="prompt"),
-        lines("sft", named("sft", "prompt", "question"), rename="question=prompt"),
-    ),
-    Advice(
-        LABELS,
-        r"Set --label-separator '\|'",
-        table(LABELS, SIGNS),
-        table(LABELS, SIGNS, label_separator="|"),
-    ),
-    Advice(
-        LABELS,
-        "write lists of names in JSON",
-        table(LABELS, SIGNS),
-        read(lines(LABELS, every(LABELS, "labels", lambda names: [names.replace(",", "|")]))),
-    ),
-    Advice(
-        LABELS,
-        "set --labels-column",
-        table(LABELS, every(LABELS, "labels", lambda _: "")),
-        plain(LABELS),
-    ),
-    Advice(
-        "seq2seq",
-        "Add source,target above it",
-        DATA["seq2seq"].write("rows.csv", to_csv(rows("seq2seq")).partition(b"\n")[2]),
-        plain("seq2seq"),
-    ),
-    Advice(
-        "sft",
-        "the key system: leave one of them out",
-        chats({"system": "t", "messages": [SYSTEM, *TURNS]}),
-        read(chats({"messages": [SYSTEM, *TURNS]})),
-    ),
-    Advice("sft", "Leave such conversations out", chats({"messages": PARTS}), plain("sft")),
-    Advice(
-        "sft",
-        "as tool_calls of a message of the assistant",
-        chats({"messages": CALL}),
-        chats({"messages": CALLS}),
-        then="row|line 25: the chat template does not write tool_calls",
-    ),
-    Advice(
-        "dpo",
-        "cut both after the first answer that differs",
-        pairs(chosen=LONG, rejected=OTHER),
-        read(pairs(chosen=LONG[:2], rejected=OTHER[:2])),
-    ),
-    Advice(
-        "dpo",
-        "repeats another prompt: leave one of them out",
-        pairs(prompt="x", chosen=LONG, rejected=LONG[:3] + OTHER[1:2]),
-        read(pairs(chosen=LONG, rejected=LONG[:3] + OTHER[1:2])),
-    ),
-    Advice(
-        ANSWERS,
-        "write its answers like this",
-        lines(ANSWERS, change(ANSWERS, answers=["star sea 2"])),
-        read(lines(ANSWERS, change(ANSWERS, answers={"text": ["It"], "answer_start": [0]}))),
-    ),
-    Advice(
-        ANSWERS,
-        "set --optional-answers",
-        lines(ANSWERS, NO_ANSWER, optional_answers=False),
-        read(lines(ANSWERS, NO_ANSWER, optional_answers=True)),
-    ),
-    Advice(
-        TAGS,
-        "Write their names, such as B-PER",
-        lines(TAGS, every(TAGS, "tags", lambda _: [1, 0, 0])),
-        plain(TAGS),
-    ),
-    Advice(
-        TAGS,
-        "Use O outside entities",
-        lines(TAGS, every(TAGS, "tags", lambda _: ["LOC", "O", "O"])),
-        plain(TAGS),
-    ),
-]
+RIGHT_ANSWER = change(ANSWERS, answers={"text": ["It"], "answer_start": [0]})
 
+
+def tags(*names: object) -> Trial:
+    return lines(TAGS, every(TAGS, "tags", lambda _: [*names]))
+
+
+# what the message advises, what is wrong, and what follows: read as it should be, or refused then
+OF_TEXTS: dict[str, list[tuple]] = {
+    "sft": [
+        (
+            "write its functions as tools",
+            chats({"messages": TURNS, "functions": [{"name": "f"}]}),
+            chats({"messages": TURNS, "tools": [{"name": "f"}]}),
+            "line 25: the chat template does not write tools",
+        ),
+        (
+            "write it like this: question=prompt",
+            plain("sft", rename="prompt"),
+            lines("sft", named("sft", "prompt", "question"), rename="question=prompt"),
+        ),
+        (
+            "the key system: leave one of them out",
+            chats({"system": "t", "messages": [SYSTEM, *TURNS]}),
+            read(chats({"messages": [SYSTEM, *TURNS]})),
+        ),
+        ("Leave such conversations out", chats({"messages": PARTS}), plain("sft")),
+        (
+            "as tool_calls of a message of the assistant",
+            chats({"messages": CALL}),
+            chats({"messages": CALLS}),
+            "row|line 25: the chat template does not write tool_calls",
+        ),
+    ],
+    LABELS: [
+        (r"Set --label-separator '\|'", SIGNED, table(LABELS, SIGNS, label_separator="|")),
+        (
+            "write lists of names in JSON",
+            SIGNED,
+            read(lines(LABELS, every(LABELS, "labels", lambda names: [names.replace(",", "|")]))),
+        ),
+        (
+            "set --labels-column",
+            table(LABELS, every(LABELS, "labels", lambda _: "")),
+            plain(LABELS),
+        ),
+    ],
+    "seq2seq": [
+        (
+            "Add source,target above it",
+            DATA["seq2seq"].write("rows.csv", to_csv(rows("seq2seq")).partition(b"\n")[2]),
+            plain("seq2seq"),
+        ),
+    ],
+    "dpo": [
+        (
+            "cut both after the first answer that differs",
+            pairs(chosen=LONG, rejected=OTHER),
+            read(pairs(chosen=LONG[:2], rejected=OTHER[:2])),
+        ),
+        (
+            "repeats another prompt: leave one of them out",
+            pairs(prompt="x", chosen=LONG, rejected=LONG[:3] + OTHER[1:2]),
+            read(pairs(chosen=LONG, rejected=LONG[:3] + OTHER[1:2])),
+        ),
+    ],
+    ANSWERS: [
+        (
+            "write its answers like this",
+            lines(ANSWERS, change(ANSWERS, answers=["star sea 2"])),
+            read(lines(ANSWERS, RIGHT_ANSWER)),
+        ),
+        (
+            "set --optional-answers",
+            lines(ANSWERS, NO_ANSWER, optional_answers=False),
+            read(lines(ANSWERS, NO_ANSWER, optional_answers=True)),
+        ),
+    ],
+    TAGS: [
+        ("Write their names, such as B-PER", tags(1, 0, 0), plain(TAGS)),
+        ("Use O outside entities", tags("LOC", "O", "O"), plain(TAGS)),
+    ],
+}
+WORDS = [Advice(task, *one) for task, group in OF_TEXTS.items() for one in group]
 ALL = [*TABLES, *FILES, *WORDS]
 # messages of lib/ that say what to do about a model, or about one class in all
 ELSEWHERE = ("load both, call", "takes at most {} tokens", "All training images are in the folder")
-# and of a dataset of the Hub
-ELSEWHERE += ("Too few rows for three splits",)
-# and of Parquet: in test_data_files.py
-ELSEWHERE += ("turn it into numbers or texts",)
-# and of tables: in test_data_files.py
+# and of a dataset of the Hub, and of files: in test_data_files.py
+ELSEWHERE += ("Too few rows for three splits", "turn it into numbers or texts")
 ELSEWHERE += ("is not text in UTF-8",)
 # and two whose pattern names the value
 ELSEWHERE += (": write its {} as tools", ": there is no {} in {}. Set {}.")
