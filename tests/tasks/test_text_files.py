@@ -72,6 +72,20 @@ def chat(kind: str, row: object, expected: object, **more: Any) -> Case:
     return Case(kind, "sft", lines(row), expected, **more)
 
 
+TEMPLATE = f"{AT}: the chat template"
+BOTH_TURNS = ONE.replace("[[", "").replace("]]", "").replace("one", "a").replace("two", "b")
+BOTH_TURNS = f"{BOTH_TURNS}\n{ONE}"
+
+
+def weighed(weight: int) -> dict[str, object]:
+    last = assistant("two", weight=1)
+    return {"messages": [user("a"), assistant("b", weight=weight), user("one"), last]}
+
+
+def alpaca(instruction: str, given: object = "", **more: str) -> dict[str, object]:
+    return {"instruction": instruction, "input": given, "output": "two", **more}
+
+
 def called(text: object) -> dict[str, object]:
     messages = [CALLED[0], assistant(text, tool_calls=[CALL]), *CALLED[1:]]
     return {"tools": TOOLS, "messages": messages}
@@ -81,42 +95,15 @@ CHATS = [
     chat("tools", called(text=""), ONE_CALL),
     chat("tools, content null", called(text=None), ONE_CALL),
     chat("tools as text", {**called(text=None), "tools": json.dumps(TOOLS)}, ONE_CALL),
-    chat(
-        "tools that the template does not write",
-        called(text=None),
-        AT + ": the chat template does not write tools.",
-        model="phi",
-    ),
-    chat(
-        "weight 0",
-        {
-            "messages": [
-                user("a"),
-                assistant("b", weight=0),
-                user("one"),
-                assistant("two", weight=1),
-            ]
-        },
-        "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n" + ONE,
-    ),
-    chat(
-        "weight 0, marked",
-        {"messages": [user("a"), assistant("b", weight=0), user("one"), assistant("two")]},
-        ("<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\nb<|im_end|>\n" + ONE).replace(
-            "<|im_end|>\n", "<|im_end|>"
-        ),
-        model="marked",
-    ),
-    chat(
-        "weight 2",
-        {"messages": [user("a"), assistant("b", weight=2)]},
-        AT + ": message 2: a weight is 0 or 1",
-    ),
+    chat("tools not written", called(text=None), f"{TEMPLATE} does not write tools.", model="phi"),
+    chat("weight 0", weighed(0), BOTH_TURNS),
+    chat("weight 0, marked", weighed(0), BOTH_TURNS.replace(">\n<", "><"), model="marked"),
+    chat("weight 2", weighed(2), f"{AT}: message 2: a weight is 0 or 1"),
     chat("a system of its own", {"system": "pirate", **CHAT}, PIRATE + ONE),
     chat(
         "a system that the template leaves out",
         {"system": "pirate", **CHAT},
-        AT + ": the chat template leaves out message 1, system.",
+        f"{TEMPLATE} leaves out message 1, system.",
         model="questions",
     ),
     chat(
@@ -125,38 +112,20 @@ CHATS = [
         ONE,
         said="messages of human are read as those of user",
     ),
-    chat("Alpaca", {"instruction": "one", "input": "", "output": "two"}, ONE),
-    chat(
-        "Alpaca with a number",
-        {"instruction": "add", "input": 5, "output": "two"},
-        AT + ": its instruction and its input must be texts",
-    ),
-    chat(
-        "Alpaca with a text as history",
-        {"instruction": "add", "input": "", "output": "two", "history": "one"},
-        AT + ": its history must be a list of pairs",
-    ),
-    chat(
-        "Alpaca with an input",
-        {"instruction": "add", "input": "one", "output": "two"},
-        ONE.replace("one", "add\none"),
-    ),
+    chat("Alpaca", alpaca("one"), ONE),
+    chat("Alpaca with a number", alpaca("add", 5), f"{AT}: its instruction and its input must be"),
+    chat("Alpaca's history as text", alpaca("add", history="one"), f"{AT}: its history must be a"),
+    chat("Alpaca with an input", alpaca("add", "one"), ONE.replace("one", "add\none")),
     chat("parts", {"messages": [user([{"type": "text", "text": "one"}]), assistant("two")]}, ONE),
     chat(
         "thoughts in earlier turns",
         {"messages": THOUGHTS},
-        "<|im_start|>user\none<|im_end|>\n<|im_start|>assistant\n"
-        "[[<think>\na\n</think>\n\ntwo<|im_end|>]]",
+        ONE.replace("two", "<think>\na\n</think>\n\ntwo"),
         model="thinks",
     ),
     chat("Phi-3", CHAT, "<|user|>\none<|end|>\n<|assistant|>\n[[two<|end|>]]", model="phi"),
     chat("a dictionary of templates", CHAT, ONE, model="several"),
-    chat(
-        "a template without an end",
-        CHAT,
-        REFUSED + "The chat template of endless writes no token that ends an answer",
-        model="endless",
-    ),
+    chat("no end", CHAT, f"{REFUSED}The chat template of endless writes no token", model="endless"),
 ]
 SIX = ONE.replace("two", "six")
 
@@ -167,38 +136,19 @@ def pair(kind: str, row: object, expected: object, **more: Any) -> Case:
 
 BOTH = {"chosen": "two", "rejected": "six"}
 TURNS = {"chosen": [user("one"), assistant("two")], "rejected": [user("one"), assistant("six")]}
+HH = {name: f"\n\nHuman: one\n\nAssistant: {text}" for name, text in BOTH.items()}
+AFTER_SYSTEM = {k: [{"role": "system", "content": "pirate"}, *v] for k, v in TURNS.items()}
+OF_PIRATES = [PIRATE + ONE, PIRATE + SIX]
+WITH_TOOLS = [ONE_CALL.partition("<|im_start|>user")[0] + x for x in (ONE, SIX)]
+TWO_QUESTIONS = {"prompt": "one", "question": "six", **BOTH}
 PAIRS = [
-    pair(
-        "HH",
-        {name: f"\n\nHuman: one\n\nAssistant: {text}" for name, text in BOTH.items()},
-        [ONE, SIX],
-    ),
-    pair("Orca", {"system": "pirate", "question": "one", **BOTH}, [PIRATE + ONE, PIRATE + SIX]),
-    pair(
-        "a system of its own",
-        {"system": "pirate", "prompt": "one", **BOTH},
-        [PIRATE + ONE, PIRATE + SIX],
-    ),
+    pair("HH", HH, [ONE, SIX]),
+    pair("Orca", {"system": "pirate", "question": "one", **BOTH}, OF_PIRATES),
+    pair("a system of its own", {"system": "pirate", "prompt": "one", **BOTH}, OF_PIRATES),
     pair("the prompt twice", {"prompt": "one", **TURNS}, [ONE, SIX]),
-    pair(
-        "the prompt twice, after a system message",
-        {
-            "prompt": "one",
-            **{k: [{"role": "system", "content": "pirate"}, *v] for k, v in TURNS.items()},
-        },
-        [PIRATE + ONE, PIRATE + SIX],
-    ),
-    pair(
-        "tools",
-        {"tools": TOOLS, "prompt": "one", **BOTH},
-        [ONE_CALL.partition("<|im_start|>user")[0] + x for x in (ONE, SIX)],
-    ),
-    pair(
-        "a question beside the prompt",
-        {"prompt": "one", "question": "six", **BOTH},
-        [ONE, SIX],
-        said="ignored: question",
-    ),
+    pair("the prompt after a system message, too", {"prompt": "one", **AFTER_SYSTEM}, OF_PIRATES),
+    pair("tools", {"tools": TOOLS, "prompt": "one", **BOTH}, WITH_TOOLS),
+    pair("a question, too", TWO_QUESTIONS, [ONE, SIX], said="ignored: question"),
 ]
 
 # --- tables of texts ----------------------------------------------------------------------------
@@ -208,38 +158,25 @@ def table(header: str, *rows: str, repeat: int = 5) -> str:
     return "\n".join([header, *(row for _ in range(repeat) for row in rows)]) + "\n"
 
 
-def labelled(
-    kind: str, text: str | bytes, expected: object, name: str = "data.csv", **more: Any
-) -> Case:
-    return Case(kind, "text_classification", text, expected, name, **more)
+def listed(kind: str, text: str, expected: object) -> Case:
+    return Case(kind, "labels", text, expected, "data.csv")
 
 
-def listed(
-    kind: str, text: str | bytes, expected: object, name: str = "data.csv", **more: Any
-) -> Case:
-    return Case(kind, "labels", text, expected, name, **more)
-
-
+LINE_2 = f"{REFUSED}data.csv, line 2"
 AB = [["a", "b"], ["b"], []]
 TEXTS = [
-    labelled(
+    Case(
         "classes that only another split has",
+        "text_classification",
         table("text,label", "x,0", "y,1", repeat=10),
         REFUSED + "floats.csv, line 2: the training data have no class '0.0', '1.0': write names",
+        "data.csv",
         settings={"val_path": "floats.csv", "test_path": "floats.csv"},
     ),
     listed("lists of pandas", table("text,labels", "x,\"['a', 'b']\"", "y,['b']", "z,[]"), AB),
     listed("lists in JSON", table("text,labels", 'x,"[""a"", ""b""]"', 'y,"[""b""]"', "z,[]"), AB),
-    listed(
-        "lists of NumPy",
-        table("text,labels", "x,['a' 'b']"),
-        REFUSED + "data.csv, line 2: its labels are",
-    ),
-    listed(
-        "semicolons",
-        table("text,labels", "x,a;b", "y,b", "z,"),
-        REFUSED + "data.csv, line 2: are the labels 'a;b' separated by ';'",
-    ),
+    listed("lists of NumPy", table("text,labels", "x,['a' 'b']"), f"{LINE_2}: its labels are"),
+    listed("semicolons", table("text,labels", "x,a;b", "y,b", "z,"), f"{LINE_2}: are the labels "),
 ]
 
 # --- words and their tags -----------------------------------------------------------------------
@@ -253,45 +190,26 @@ def conll(*columns: list[str], repeat: int = 10) -> str:
     return "\n".join([sentence] * repeat)
 
 
-def tagged(
-    kind: str, text: str | bytes, expected: object, name: str = "data.conll", **more: Any
-) -> Case:
+def tagged(kind: str, text: str, expected: object, name: str = "data.conll", **more: Any) -> Case:
     return Case(kind, "token_classification", text, expected, name, **more)
 
 
 NUMBERS = ["1", "2", "3", "4"]
 INNER = ["O", "O", "O", "B-ORG"]
 CHUNKS = ["B-NP", "I-NP", "B-VP", "B-NP"]
+FOUR = conll(NUMBERS, WORDS, IOB2, INNER)
+FIRST_WRONG = lines({"tokens": WORDS, "tags": ["B-PER ", *IOB2[1:]]})
 TAGGED = [
     tagged("two columns", conll(WORDS, IOB2), [WORDS, IOB2]),
     tagged("numbered words", conll(NUMBERS, WORDS, IOB2), [WORDS, IOB2], said="numbers the words"),
-    tagged(
-        "two columns of tags",
-        conll(NUMBERS, WORDS, IOB2, INNER),
-        REFUSED + "data.conll has tags in its columns 3 and 4: set --tag-column",
-    ),
-    tagged(
-        "two columns of tags, chosen",
-        conll(NUMBERS, WORDS, IOB2, INNER),
-        [WORDS, IOB2],
-        settings={"tag_column": 3},
-    ),
+    tagged("two columns of tags", FOUR, f"{REFUSED}data.conll has tags in its columns 3 and 4"),
+    tagged("two columns of tags, chosen", FOUR, [WORDS, IOB2], settings={"tag_column": 3}),
     tagged("chunks, as in CoNLL-2003", conll(WORDS, ["NNP"] * 4, CHUNKS, IOB2), [WORDS, IOB2]),
-    tagged(
-        "tags before other columns",
-        conll(WORDS, IOB2, ["x"] * 4),
-        [WORDS, IOB2],
-        said="in column 2",
-    ),
+    tagged("tags before others", conll(WORDS, IOB2, [*"xxxx"]), [WORDS, IOB2], said="in column 2"),
     tagged("BIOES", conll(WORDS, ["B-PER", "E-PER", "O", "S-LOC"]), [WORDS, IOB2], said="BIOES"),
     tagged("BILOU", conll(WORDS, ["B-PER", "L-PER", "O", "U-LOC"]), [WORDS, IOB2]),
     tagged("IO", conll(WORDS, ["I-PER", "I-PER", "O", "I-LOC"]), [WORDS, IOB2], said="IOB1"),
-    tagged(
-        "a space after a tag",
-        lines({"tokens": WORDS, "tags": ["B-PER ", "I-PER", "O", "B-LOC"]}),
-        AT + ": the tag 'B-PER ' is not",
-        "data.jsonl",
-    ),
+    tagged("a space after a tag", FIRST_WRONG, f"{AT}: the tag 'B-PER ' is not", "data.jsonl"),
 ]
 
 # --- other tasks --------------------------------------------------------------------------------
@@ -303,88 +221,55 @@ def choice(kind: str, row: object, expected: object, **more: Any) -> Case:
     return Case(kind, "multiple_choice", lines(row), expected, **more)
 
 
+NUMBERED = {**ARC, "choices": {"text": ["x", "y"], "label": ["1", "2"]}, "answerKey": "1"}
+STEM = {"stem": "Which?", "choices": [{"text": "x", "label": "A"}, {"text": "y", "label": "B"}]}
+MMLU = {"question": "Which?", "subject": "red", "choices": ["x", "y"], "answer": 1}
+XY = {"choices": ["x", "y"]}
+FOUND = ["Which?", ["x", "y"], 1]
+ZIPPED = gzip.compress(b"abc " * 50)
 OTHERS = [
-    choice("ARC", ARC, ["Which?", ["x", "y"], 1]),
-    choice(
-        "ARC with numbers",
-        {**ARC, "choices": {"text": ["x", "y"], "label": ["1", "2"]}, "answerKey": "1"},
-        ["Which?", ["x", "y"], 0],
-    ),
-    choice(
-        "the files of ARC",
-        {
-            "question": {
-                "stem": "Which?",
-                "choices": [{"text": "x", "label": "A"}, {"text": "y", "label": "B"}],
-            },
-            "answerKey": "B",
-        },
-        ["Which?", ["x", "y"], 1],
-    ),
-    choice(
-        "letters",
-        {"context": "Which?", "choices": ["x", "y"], "label": "B"},
-        ["Which?", ["x", "y"], 1],
-    ),
+    choice("ARC", ARC, FOUND),
+    choice("ARC with numbers", NUMBERED, ["Which?", ["x", "y"], 0]),
+    choice("the files of ARC", {"question": STEM, "answerKey": "B"}, FOUND),
+    choice("letters", {"context": "Which?", **XY, "label": "B"}, FOUND),
     choice(
         "a context and a question",
-        {"context": "It is red.", "question": "Which?", "choices": ["x", "y"], "label": 1},
+        {"context": "It is red.", "question": "Which?", **XY, "label": 1},
         AT + " has a context and a question: join them in context",
     ),
     choice(
         "MMLU",
-        {"question": "Which?", "subject": "red", "choices": ["x", "y"], "answer": 1},
+        MMLU,
         AT + ": it has no label, the index of the right choice. If it has "
         "another name, set --rename, such as answer=label",
     ),
-    choice(
-        "MMLU, as the message says",
-        {"question": "Which?", "subject": "red", "choices": ["x", "y"], "answer": 1},
-        ["Which?", ["x", "y"], 1],
-        settings={"rename": "answer=label"},
-    ),
-    choice(
-        "another letter", {**ARC, "answerKey": "C"}, AT + ": its label is 'C', not one of A to B"
-    ),
+    choice("MMLU, as the message says", MMLU, FOUND, settings={"rename": "answer=label"}),
+    choice("another letter", {**ARC, "answerKey": "C"}, f"{AT}: its label is 'C', not one of "),
     *[
-        Case(
-            "a table",
-            task,
-            f"text{mark}more\n" + f"a b{mark}c\n" * 10,
-            ["a b"] * 10,
-            name,
-            said=said,
-        )
+        Case("a table", task, text, ["a b"] * 10, name, said="ignored: more")
         for task in ("language_model", "masked_language_model")
-        for name, mark, said in (
-            ("data.csv", ",", "ignored: more"),
-            ("data.tsv", "\t", "ignored: more"),
+        for name, text in (
+            ("data.csv", "text,more\n" + "a b,c\n" * 10),
+            ("data.tsv", "text\tmore\n" + "a b\tc\n" * 10),
         )
     ],
-    Case("gzip", "language_model", gzip.compress(b"abc " * 50), ["abc " * 50], "data.txt.gz"),
-    Case(
-        "half a gzip", "language_model", gzip.compress(b"abc " * 50)[:-12], REFUSED, "half.txt.gz"
-    ),
-    Case(
-        "gzip", "masked_language_model", gzip.compress(b"abc " * 50), ["abc " * 50], "data.txt.gz"
-    ),
+    Case("gzip", "language_model", ZIPPED, ["abc " * 50], "data.txt.gz"),
+    Case("half a gzip", "language_model", ZIPPED[:-12], REFUSED, "half.txt.gz"),
+    Case("gzip", "masked_language_model", ZIPPED, ["abc " * 50], "data.txt.gz"),
 ]
 CASES = [*CHATS, *PAIRS, *TEXTS, *TAGGED, *OTHERS]
 
 # --- what a project reads ------------------------------------------------------------------------
 
+OF_TEXTS: dict[str, Value] = {
+    f"text_classification.{key}": value
+    for key, value in {"dataset": "csv", "text_columns": "text"}.items()
+}
 TASKS: dict[str, dict[str, Value]] = {
     "sft": {"sft.dataset": "jsonl", "sft.model": "pretrained", "sft.model_name": "chatml"},
     "dpo": {"dpo.dataset": "jsonl", "dpo.model": "pretrained", "dpo.model_name": "chatml"},
-    "text_classification": {
-        "text_classification.dataset": "csv",
-        "text_classification.text_columns": "text",
-    },
-    "labels": {
-        "text_classification.dataset": "csv",
-        "text_classification.labels": "many",
-        "text_classification.text_columns": "text",
-    },
+    "text_classification": OF_TEXTS,
+    "labels": {**OF_TEXTS, "text_classification.labels": "many"},
     "token_classification": {"token_classification.dataset": "conll"},
     "multiple_choice": {"multiple_choice.dataset": "file"},
     "language_model": {"language_model.dataset": "text"},
