@@ -217,11 +217,7 @@ def imported(cli: Cli, folder: Path, text: str) -> tuple[int, str]:
             ["parallelism_config_sp_size: scaffold has no setting for 2"],
         ),
         ("num_processes: 4", "num_process: 4", ["num_process", "did you mean num_processes"]),
-        (
-            "bf16",
-            "bf16\nfsdp_config: {fsdp_offload_param: true}",
-            ["fsdp_config.fsdp_offload_params"],
-        ),
+        ("bf16", "bf16\nfsdp_config: {fsdp_offload_param: true}", ["config.fsdp_offload_params"]),
         ("num_processes: 4", "num_processes: many", ["hardware.num_processes", "'many'"]),
         ("compute", "[", ["is not valid YAML"]),
         ("distributed_type: MULTI_GPU\n", "", ["distributed_type is missing"]),

@@ -77,18 +77,7 @@ CASES: dict[str, tuple[str | None, str | None]] = {
     "like a patch": ("-- a\n++ b\n@@ -1 +1 @@\n", "-- b\n++ b\n\\ No newline at end of file\n"),
     "blank lines": ("\n\n\na\n\n", "\n\na\n\n\n"),
 }
-NAMES = [
-    "x.py",
-    "a b/c d.txt",
-    "naïve/é.md",
-    "é ö.md",
-    'quo"te.md',
-    " x",
-    "x ",
-    "-",
-    "#",
-    "a/b/c/d",
-]
+NAMES = ["x.py", "a b/c d.txt", "naïve/é.md", "é ö.md", 'quo"te.md', " x", "x ", "-", "#", "a/b/c"]
 
 
 @pytest.mark.parametrize("case", CASES)

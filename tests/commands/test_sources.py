@@ -70,10 +70,8 @@ def test_an_import_comes_with_what_uses_it(cli: Cli) -> None:
     settings = ["--set", "features.schedule.kind=cosine", "--set", "features.ema=true"]
     result = cli("explain", "--sources", "train.py", *settings)
     assert result.code == 0, result.err
-    found = {
-        row.strip(): origin
-        for origin, _, row in (r.partition("|") for r in result.out.splitlines())
-    }
+    rows = (row.partition("|") for row in result.out.splitlines())
+    found = {row.strip(): origin for origin, _, row in rows}
     for row, condition in {
         "from math import cos, pi": "with schedule when kind=cosine",
         "from callbacks import Ema": "with ema",

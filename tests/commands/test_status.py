@@ -237,18 +237,10 @@ def test_answers_that_were_edited_are_not_applied_yet(
     project: Path, pristine: Pristine, catalog: Catalog
 ) -> None:
     assert unapplied_answers(catalog, project, pristine) == {}
-    add_answers(
-        project / "scaffold.toml", "[training]\nepochs = 7\n\n[features.ema]\ndecay = 0.9\n"
-    )
-    replace(
-        project, "scaffold.toml", "[features.schedule]\n", '[features.schedule]\nkind = "wsd"\n'
-    )
-    replace(
-        project,
-        "scaffold.toml",
-        "[features.clipping]\nenabled = true",
-        "[features.clipping]\nenabled = false",
-    )
+    rows = "[training]\nepochs = 7\n\n[features.ema]\ndecay = 0.9\n"
+    add_answers(project / "scaffold.toml", rows)
+    replace(project, "scaffold.toml", ".schedule]\n", '.schedule]\nkind = "wsd"\n')
+    replace(project, "scaffold.toml", "clipping]\nenabled = true", "clipping]\nenabled = false")
     assert unapplied_answers(catalog, project, pristine) == {
         "training.epochs": (20, 7),
         "features.clipping.enabled": (True, False),
@@ -309,15 +301,9 @@ def test_people_see_all_that_is_open(
     text = write_pristine(Pristine("0.0.9", answers, files))
     project = write_files(tmp_path / "p", {**files, PRISTINE: text, ".scaffold/undo.json": ""})
     add_answers(project / "scaffold.toml", "[training]\nepochs = 7\n")
-    replace(
-        project,
-        "scaffold.toml",
-        "[features.ema]\nenabled = true",
-        "[features.ema]\nenabled = false",
-    )
-    replace(
-        project, "train.py", '"""', f'"""\n{CONFLICT.replace("training", chr(27) + "training")}'
-    )
+    replace(project, "scaffold.toml", "ema]\nenabled = true", "ema]\nenabled = false")
+    escaped = CONFLICT.replace("training", "\x1btraining")
+    replace(project, "train.py", '"""', f'"""\n{escaped}')
     move(project, "data.py", "src/data.py")
     (project / "metrics.py").unlink()
     assert show(project, capsys).splitlines()[2:] == [

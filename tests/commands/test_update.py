@@ -16,7 +16,7 @@ import scaffold.project.origin
 from scaffold.answers.manifests import load_catalog
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 from support.command_line import Cli, run_cli
-from support.files import add_answers, read_files
+from support.files import add_answers, read_files, write_files
 from support.files import replace_in as edit
 from support.paths import REPOSITORY, TEMPLATES
 
@@ -194,10 +194,8 @@ def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> Non
     (project / "data").mkdir()
     (project / "data/__init__.py").touch()
     (project / "data.py").rename(project / "data/loader.py")
-    names = [
-        "train.py",
-        *(f"tests/test_{name}.py" for name in ("evaluation", "features", "resume")),
-    ]
+    names = [f"tests/test_{name}.py" for name in ("evaluation", "features", "resume")]
+    names.append("train.py")
     for name in names:
         path = project / name
         path.write_text(path.read_text().replace("from data import", "from data.loader import"))
@@ -482,31 +480,24 @@ def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:
 
 def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) -> None:
     """The next update translates them."""
-    settings = ["features.evaluation_by_steps.every=50", "training.checkpoint_unit=steps"]
-    options = [part for setting in settings for part in ("--set", setting)]
-    assert cli("update", project, "--set", "features.evaluation_by_steps=true", *options).code == 0
+    every = "--set=features.evaluation_by_steps.every=50"
+    assert cli("update", project, every, "--set=training.checkpoint_unit=steps").code == 0
     shutil.rmtree(project / ".scaffold")
-    edit(
-        project / "scaffold.toml", "features.evaluation_by_steps", "features.evaluation_by_updates"
-    )
-    text = (project / "scaffold.toml").read_text()
-    assert 'checkpoint_unit = "steps"' in text
-    edit(project / "scaffold.toml", 'checkpoint_unit = "steps"', 'checkpoint_unit = "updates"')
+    settings = project / "scaffold.toml"
+    edit(settings, "features.evaluation_by_steps", "features.evaluation_by_updates")
+    edit(settings, 'checkpoint_unit = "steps"', 'checkpoint_unit = "updates"')
     assert cli("adopt", project).code == 0
     assert answer(project, "features.evaluation_by_steps.every") == 50
     assert answer(project, "training.checkpoint_unit") == "steps"
     assert cli("update", project, "--epochs", "9").code == 0
-    text = (project / "scaffold.toml").read_text()
+    text = settings.read_text()
     assert "[features.evaluation_by_steps]" in text and 'checkpoint_unit = "steps"' in text
     assert "epochs: int = 9" in (project / "config.py").read_text()
 
 
 REFUSED = {
     "intact": (lambda folder: None, ["intact", "`scaffold diff`"]),
-    "no answers": (
-        lambda folder: (folder / "scaffold.toml").unlink(),
-        ["scaffold.toml", "no such"],
-    ),
+    "no answers": (lambda folder: (folder / "scaffold.toml").unlink(), ["scaffold.toml", "no suc"]),
     "bad answers": (
         lambda folder: add_answers(folder / "scaffold.toml", "[training]\nepochs = 0\n"),
         ["scaffold.toml: training.epochs: 0 is not allowed"],
@@ -521,10 +512,7 @@ REFUSED = {
         ["none of the project's files", "--answers"],
     ),
     "unfinished": (
-        lambda folder: (
-            (folder / ".scaffold").mkdir(),
-            (folder / ".scaffold/journal.json").write_text("{}"),
-        ),
+        lambda folder: write_files(folder, {".scaffold/journal.json": "{}"}),
         ["an update is unfinished"],
     ),
 }
@@ -555,11 +543,7 @@ def test_an_edited_file_is_not_deleted_with_its_feature(cli: Cli, project: Path)
 
 
 def test_a_file_that_is_no_python_is_merged_by_lines(cli: Cli, project: Path) -> None:
-    edit(
-        project / "train.py",
-        "def main(config: Config) -> None:",
-        "def main(config: Config -> None:",
-    )
+    edit(project / "train.py", "def main(config: Config) ->", "def main(config: Config ->")
     result = cli("add", "ema", project)
     assert result.code == 1
     assert re.search(r"train\.py:\d+: is not valid Python", result.out)

@@ -76,10 +76,8 @@ def rows(text: str) -> list[dict[str, str]]:
     names = head.split("  ")
     names = [name.strip() for name in names if name.strip()]
     starts = [*(head.index(f"{name}  ") for name in names[:-1]), head.rindex(names[-1]), None]
-    return [
-        {name: row[starts[n] : starts[n + 1]].strip() for n, name in enumerate(names)}
-        for row in rest
-    ]
+    parts = {name: slice(starts[n], starts[n + 1]) for n, name in enumerate(names)}
+    return [{name: row[part].strip() for name, part in parts.items()} for row in rest]
 
 
 def test_each_run_is_a_line(project: Path, compare: Compare) -> None:

@@ -298,14 +298,10 @@ def with_gray(mode: str, kind: str) -> Trial:
 
 
 def list_folders() -> Iterator[Advice]:
-    every = DATA[FOLDERS].files
+    every, one_byte = DATA[FOLDERS].files, with_gray("L", "png")
     valid = {**SPLITS, **split_up(DATA[FOLDERS], "train", "Valid", "test")}
     for said, wrong, followed in [
-        (
-            "save it with 8 or 16",
-            with_gray("F", "tiff"),
-            with_gray("L", "png").like(with_gray("RGB", "png")),
-        ),
+        ("save it with 8 or 16", with_gray("F", "tiff"), one_byte.like(with_gray("RGB", "png"))),
         ("Put their folders into train/, val/ and test/", Trial(YEARS), read(Trial(SPLITS))),
         (
             "or name a folder that has only them",
@@ -320,11 +316,7 @@ def list_folders() -> Iterator[Advice]:
             kept(TOP, lambda name: "val" not in name and "test" not in name),
             Trial(TOP).like(Trial(FEW)),
         ),
-        (
-            "set --path to the one with the images",
-            plain(FOLDERS, path="e"),
-            plain(FOLDERS, path="d"),
-        ),
+        ("set --path to the one with the im", plain(FOLDERS, path="e"), plain(FOLDERS, path="d")),
     ]:
         yield Advice(FOLDERS, said, wrong, followed)
 
@@ -434,18 +426,14 @@ OF_TEXTS: dict[str, list[tuple]] = {
             SIGNED,
             read(lines(LABELS, every(LABELS, "labels", lambda names: [names.replace(",", "|")]))),
         ),
-        (
-            "set --labels-column",
-            table(LABELS, every(LABELS, "labels", lambda _: "")),
-            plain(LABELS),
-        ),
+        ("set --labels-col", table(LABELS, every(LABELS, "labels", lambda _: "")), plain(LABELS)),
     ],
     "seq2seq": [
         (
             "Add source,target above it",
             DATA["seq2seq"].write("rows.csv", to_csv(rows("seq2seq")).partition(b"\n")[2]),
             plain("seq2seq"),
-        ),
+        )
     ],
     "dpo": [
         (

@@ -271,12 +271,10 @@ LM = "language_model"
 
 def test_a_middle_needs_its_own_embeddings() -> None:
     given = {"project.task": LM, f"{LM}.dataset": "text", f"{LM}.model": "pretrained"}
+    given["features.lora.enabled"] = True
     for order in ("psm", "spm"):
         with pytest.raises(AnswerError, match="the fill-in-the-middle tokens are new"):
-            resolve(
-                load_catalog(),
-                {**given, f"{LM}.fill_in_middle": order, "features.lora.enabled": True},
-            )
+            resolve(load_catalog(), {**given, f"{LM}.fill_in_middle": order})
 
 
 @pytest.mark.sweep

@@ -263,10 +263,7 @@ def test_masks_are_changed_the_same_after_a_resume(processes: int, tmp_path: Pat
     """In parts of photos, to the bit."""
     changes = {"features.augmentation.enabled": True, "features.augmentation.kind": "photo"}
     # the schedule depends on max_steps, and the best weights may be those of the first call
-    off: dict[str, Value] = {
-        "features.schedule.enabled": False,
-        "features.best_model.enabled": False,
-    }
+    off = {f"features.{name}.enabled": False for name in ("schedule", "best_model")}
     project = make_project(tmp_path, "coco", {**changes, **off}, size=0)
     train = ["--epochs", "2", "--batch-size", "4", "--max-steps"]
     whole = train_in_parts(project, "whole", [*train, "0"], processes=processes)

@@ -47,10 +47,7 @@ def without(key: str, **more: object) -> str:
 
 
 BAD = {
-    "one.jsonl": (
-        without("", choices=["b"]),
-        "line 1: it needs two choices or more, and has ['b']",
-    ),
+    "one.jsonl": (without("", choices=["b"]), "line 1: it needs two choices or more, and has ['b'"),
     "list.jsonl": (without("", choices="bc"), "line 1: it needs two choices or more, and has 'bc'"),
     "number.jsonl": (without("", choices=["b", 1]), "line 1: choice 1 is not text, but 1"),
     "empty.jsonl": (without("", choices=["b", " "]), "line 1: choice 1 is not text, but ' '"),

@@ -149,10 +149,8 @@ def test_objects_of_a_coco_file_are_masks(tmp_path: Path) -> None:
     for number, change in enumerate(changes.values()):
         folder = share_images(project, "scans/images", number)
         (folder / "annotations.json").write_text(json.dumps(content | change))
-    refuse_paths(
-        project,
-        {f"wrong/{n}": f"wrong/{n}/annotations.json{said}" for n, said in enumerate(changes)},
-    )
+    expected = {f"wrong/{n}": f"wrong/{n}/annotations.json{x}" for n, x in enumerate(changes)}
+    refuse_paths(project, expected)
 
 
 # the samples of each split of several folders: train/images and images/train, val and valid

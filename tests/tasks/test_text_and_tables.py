@@ -335,11 +335,9 @@ def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
 )
 def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) -> None:
     table = make_table()
-    for kind, target, other in (
-        ("classification", "kind", "number"),
-        ("regression", "number", "kind"),
-    ):
+    for kind, target in {"classification": "kind", "regression": "number"}.items():
         (tmp_path / kind).mkdir()
+        [other] = {"kind", "number"} - {target}
         write_table(table.drop(columns=other), tmp_path / kind / f"table.{file}")
         folder = table_project(tmp_path / kind, kind, file, target)
         parts = "[part[:][0] for part in data.build_datasets(config)]"
