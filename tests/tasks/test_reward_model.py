@@ -9,6 +9,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_lines
 from support.chat_models import make_chat_project
+from support.in_order import OFF, ten_losses
 from support.training import (
     assert_evaluated,
     count_passed,
@@ -155,74 +156,34 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
 
 
 TRL = """
-import json
-import pathlib
-from dataclasses import replace
-from unittest import mock
-import torch
-import train
-from data import Pairs, build_loaders, write_pairs
+from data import Pairs, write_pairs
 from datasets import Dataset
-from torch.utils.data import DataLoader, SequentialSampler
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from trl import RewardConfig, RewardTrainer
 
-NAME, STEPS, RATE, CENTER = "llama_chatml", 10, 0.1, 0.02
+NAME = "llama_chatml"
 torch.manual_seed(0)  # of the layer for the reward
 tokenizer = AutoTokenizer.from_pretrained(NAME)
 tokenizer.pad_token = tokenizer.eos_token
 # both begin with the same layer for the reward
 model = AutoModelForSequenceClassification.from_pretrained(NAME, num_labels=1).float()
 model.save_pretrained(NAME)
-# ten steps are enough to learn that no answer ends with !
-pairs = [
-    replace(pair, rejected=[*pair.chosen[:-1], {**pair.chosen[-1], "content": text + "!"}])
-    for pair in write_pairs()[: 8 * STEPS]
-    for text in [pair.chosen[-1]["content"]]
-]
-
-def build_in_order(config):
-    loaders = build_loaders(config)
-    samples = Pairs(pairs, config)
-    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
-
-settings = {"batch_size": 4, "gradient_accumulation_steps": 2, "learning_rate": RATE}
-settings |= {"epochs": 1, "max_steps": STEPS, "weight_decay": 0.0, "log_every": 1}
-settings |= {"center_rewards_coefficient": CENTER}
+pairs = with_marks(write_pairs()[:80])
 # with AdamW, a gradient near zero makes a whole step of what the two round differently
-build_sgd = lambda model, config: torch.optim.SGD(model.parameters(), config.learning_rate)
-with mock.patch.multiple(train, build_loaders=build_in_order, build_optimizer=build_sgd):
-    train.main(train.Config(**settings, model_name=NAME))
-rows = [json.loads(row) for row in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
-ours = [row["loss"] for row in rows if "loss" in row]
-
-theirs = []
-
-class InOrder(RewardTrainer):
-    def _get_train_sampler(self, dataset=None):
-        return SequentialSampler(self.train_dataset)
-
-    def compute_loss(self, *given, **named):
-        loss = super().compute_loss(*given, **named)
-        theirs.append(float(loss))
-        return loss
-
-config = RewardConfig(
-    output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
-    learning_rate=RATE, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
-    max_grad_norm=0.0, max_length=128, report_to="none", use_cpu=True, bf16=False, optim="sgd",
-    gradient_checkpointing=False, save_strategy="no", disable_tqdm=True,
-    center_rewards_coefficient=CENTER,
+train.build_optimizer = lambda model, config: torch.optim.SGD(
+    model.parameters(), config.learning_rate
 )
+same = {"learning_rate": 0.1, "center_rewards_coefficient": 0.02}
+ours = train_in_order(lambda config: Pairs(pairs, config), **WINDOW, **same, model_name=NAME)
+InOrder, losses = in_order(RewardTrainer)
 named = lambda pair: {"chosen": pair.chosen, "rejected": pair.rejected}
 InOrder(
     model=AutoModelForSequenceClassification.from_pretrained(NAME, dtype=torch.float32),
-    args=config,
+    args=RewardConfig(**ARGUMENTS_OF_TRL, **same, optim="sgd"),
     train_dataset=Dataset.from_list([named(pair) for pair in pairs]),
     processing_class=tokenizer,
 ).train()
-theirs = [sum(theirs[step : step + 2]) / 2 for step in range(0, len(theirs), 2)]
-print(json.dumps([ours, theirs]))
+theirs = [both / 2 for both in sums_of_two(losses)]
 """
 
 
@@ -230,9 +191,6 @@ print(json.dumps([ours, theirs]))
 def test_ten_steps_are_those_of_trl(tmp_path: Path) -> None:
     """From the same weights, with the same batches and optimizer, in windows of two batches."""
     pytest.importorskip("trl", exc_type=ImportError)
-    given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
-    given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
-    project = make_project(tmp_path, given, "llama_chatml")
-    ours, theirs = tell(project, TRL, real=True)
-    assert len(ours) == len(theirs) == 10 and min(ours) < 0.98 * ours[0]
-    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+    given = {**PRETRAINED, **OFF, "training.gradient_accumulation_steps": 2}
+    ours = ten_losses(make_project(tmp_path, given, "llama_chatml"), TRL)
+    assert min(ours) < 0.98 * ours[0]

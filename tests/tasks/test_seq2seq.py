@@ -8,6 +8,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.files import write_files
+from support.in_order import OFF, ten_losses
 from support.rendering import render
 from support.split import assert_split_trains_alike
 from support.training import (
@@ -174,67 +175,34 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
 
 
 TRAINER = """
-import json
-import pathlib
-from unittest import mock
-import torch
-import train
-from data import Pairs, build_loaders, load_pairs
+from data import Pairs, load_pairs
 from model import build_tokenizer
-from torch.utils.data import DataLoader, SequentialSampler
 from transformers import AutoModelForSeq2SeqLM, DataCollatorForSeq2Seq, Trainer, TrainingArguments
 
-NAME, STEPS = "t5", 10
+def list_samples(config):
+    return Pairs(load_pairs(config)[0][:80], build_tokenizer(config))
 
-def build_in_order(config):
-    loaders = build_loaders(config)
-    samples = Pairs(load_pairs(config)[0][:80], build_tokenizer(config))
-    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
-
-settings = {"batch_size": 8, "learning_rate": 0.01, "epochs": 1, "max_steps": STEPS}
-settings |= {"weight_decay": 0.0, "log_every": 1}
-config = train.Config(**settings)
-with mock.patch.object(train, "build_loaders", build_in_order):
-    train.main(config)
-rows = [json.loads(row) for row in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
-ours = [row["loss"] for row in rows if "loss" in row]
-
-theirs, tokenizer = [], build_tokenizer(config)
-
-class InOrder(Trainer):
-    def _get_train_sampler(self, dataset=None):
-        return SequentialSampler(self.train_dataset)
-
-    def compute_loss(self, *given, **named):
-        loss = super().compute_loss(*given, **named)
-        theirs.append(float(loss))
-        return loss
-
-model = AutoModelForSeq2SeqLM.from_pretrained(NAME, dtype=torch.float32)
-samples = Pairs(load_pairs(config)[0][:80], tokenizer)
+ours = train_in_order(list_samples, batch_size=8, learning_rate=0.01)
+InOrder, theirs = in_order(Trainer)
+model = AutoModelForSeq2SeqLM.from_pretrained("t5", dtype=torch.float32)
+samples = list_samples(train.Config())
 features = [{"input_ids": s.tolist(), "labels": t.tolist()} for s, _, t in samples]
 arguments = TrainingArguments(
-    output_dir="trainer", per_device_train_batch_size=8, learning_rate=0.01, weight_decay=0.0,
-    lr_scheduler_type="constant", max_steps=STEPS, max_grad_norm=0.0, report_to="none",
-    use_cpu=True, save_strategy="no", disable_tqdm=True, optim="adamw_torch",
+    **ARGUMENTS, per_device_train_batch_size=8, learning_rate=0.01, optim="adamw_torch"
 )
-collator = DataCollatorForSeq2Seq(tokenizer.tokenizer, model)
+collator = DataCollatorForSeq2Seq(build_tokenizer(train.Config()).tokenizer, model)
 InOrder(model, arguments, train_dataset=features, data_collator=collator).train()
-print(json.dumps([ours, theirs]))
 """
 
 
 @pytest.mark.sweep
 def test_losses_are_those_of_transformers(tmp_path: Path) -> None:
     """From the same weights, with the same batches and optimizer; its models have dropout off."""
-    off = ("schedule", "clipping", "best_model")
-    given = {f"features.{name}.enabled": False for name in off}
-    project = make_project(tmp_path, given, "t5")
+    project = make_project(tmp_path, OFF, "t5")
     config = json.loads((project / "t5/config.json").read_text())
     (project / "t5/config.json").write_text(json.dumps({**config, "dropout_rate": 0.0}))
-    ours, theirs = tell(project, TRAINER, real=True)
-    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
-    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+    ours = ten_losses(project, TRAINER)
+    assert ours[-1] < ours[0] - 0.5
 
 
 @pytest.mark.sweep

@@ -11,6 +11,7 @@ from scaffold.answers.catalog import Value
 from support.bad_files import refuse_lines
 from support.chat_models import make_chat_project
 from support.files import write_files
+from support.in_order import OFF, ten_losses
 from support.rendering import render
 from support.training import (
     assert_evaluated,
@@ -259,58 +260,27 @@ def test_samples_are_the_same_on_any_processes(task: str, tmp_path: Path) -> Non
 
 
 TRL = """
-import json
-import pathlib
-from unittest import mock
-import torch
-import train
-from data import Conversation, Conversations, build_loaders, write_conversations
+from data import Conversation, Conversations, write_conversations
 from datasets import Dataset
-from torch.utils.data import DataLoader, SequentialSampler
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import SFTConfig, SFTTrainer
 
-NAME, STEPS = "llama_marked", 10
+NAME = "llama_marked"
 chats = [conversation.messages for conversation in write_conversations()[:80]]
 
-def build_in_order(config):
-    loaders = build_loaders(config)
-    samples = Conversations([Conversation(messages, "") for messages in chats], config)
-    return DataLoader(samples, config.batch_size, collate_fn=loaders[0].collate_fn), *loaders[1:]
+def list_samples(config):
+    return Conversations([Conversation(messages, "") for messages in chats], config)
 
-settings = {"batch_size": 4, "gradient_accumulation_steps": 2, "learning_rate": 0.01}
-settings |= {"epochs": 1, "max_steps": STEPS, "weight_decay": 0.0, "log_every": 1}
-with mock.patch.object(train, "build_loaders", build_in_order):
-    train.main(train.Config(**settings, model_name=NAME))
-rows = [json.loads(row) for row in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
-ours = [row["loss"] for row in rows if "loss" in row]
-
-theirs = []
-
-class InOrder(SFTTrainer):
-    def _get_train_sampler(self, dataset=None):
-        return SequentialSampler(self.train_dataset)
-
-    def compute_loss(self, *given, **named):
-        loss = super().compute_loss(*given, **named)
-        theirs.append(float(loss))
-        return loss
-
-config = SFTConfig(
-    output_dir="trl", per_device_train_batch_size=4, gradient_accumulation_steps=2,
-    learning_rate=0.01, lr_scheduler_type="constant", max_steps=STEPS, weight_decay=0.0,
-    max_grad_norm=0.0, assistant_only_loss=True, max_length=128, report_to="none", use_cpu=True,
-    bf16=False, gradient_checkpointing=False, save_strategy="no", loss_type="nll",
-    disable_tqdm=True,
-)
+ours = train_in_order(list_samples, **WINDOW, learning_rate=0.01, model_name=NAME)
+InOrder, losses = in_order(SFTTrainer)
+more = {"learning_rate": 0.01, "assistant_only_loss": True, "loss_type": "nll"}
 InOrder(
     model=AutoModelForCausalLM.from_pretrained(NAME, dtype=torch.float32),
-    args=config,
+    args=SFTConfig(**ARGUMENTS_OF_TRL, **more),
     train_dataset=Dataset.from_list([{"messages": messages} for messages in chats]),
     processing_class=AutoTokenizer.from_pretrained(NAME),
 ).train()
-theirs = [sum(theirs[step : step + 2]) for step in range(0, len(theirs), 2)]
-print(json.dumps([ours, theirs]))
+theirs = sums_of_two(losses)
 """
 
 
@@ -318,12 +288,9 @@ print(json.dumps([ours, theirs]))
 def test_losses_are_those_of_trl(tmp_path: Path) -> None:
     """From the same weights, with the same batches and optimizer, in windows of two batches."""
     pytest.importorskip("trl", exc_type=ImportError)
-    given: dict[str, Value] = {**PRETRAINED, "training.gradient_accumulation_steps": 2}
-    given |= {f"features.{name}.enabled": False for name in ("schedule", "clipping", "best_model")}
-    project = make_project(tmp_path, given, "llama_marked")
-    ours, theirs = tell(project, TRL, real=True)
-    assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0] - 0.5
-    assert ours == pytest.approx(theirs, rel=0, abs=1e-5)
+    given = {**PRETRAINED, **OFF, "training.gradient_accumulation_steps": 2}
+    ours = ten_losses(make_project(tmp_path, given, "llama_marked"), TRL)
+    assert ours[-1] < ours[0] - 0.5
 
 
 @pytest.mark.sweep
