@@ -12,7 +12,7 @@ from scaffold.answers.resolve import Answers, applies, default_answers, is_on, r
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.project import render_project
 from support.command_line import Cli
-from support.files import replace_in, write_files
+from support.files import read_files, replace_in, write_files
 from support.paths import TEMPLATES
 
 TASK = """
@@ -263,15 +263,22 @@ def test_a_later_question_shows_the_default_of_a_choice(catalog: Catalog) -> Non
     assert make_question(interview, "training.learning_rate").default == "5e-05"
 
 
-def test_a_default_follows_from_a_choice_that_is_given_later(cli: Cli, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("task", "choice", "rate"),
+    [
+        ("text_classification", "text_classification.model=pretrained", "5e-05"),
+        ("image_classification", "training.optimizer=sgd", "0.05"),
+    ],
+)
+def test_a_default_follows_from_a_choice_that_is_given_later(
+    task: str, choice: str, rate: str, cli: Cli, tmp_path: Path
+) -> None:
     """What its owner has set stays."""
-    key = "text_classification.model"
-    own = ["--set", "training.learning_rate=0.01"]
-    for name, more, rate in (("usual", [], "5e-05"), ("own", own, "0.01")):
+    for name, more, expected in (("usual", [], rate), ("own", ["--learning-rate", "0.01"], "0.01")):
         project = tmp_path / name
-        assert cli("new", project, "--yes", "--task", "text_classification", *more).code == 0
-        assert cli("update", project, "--set", f"{key}=pretrained").code == 0
-        assert f"learning_rate: float = {rate} " in (project / "config.py").read_text()
+        assert cli("new", project, "--yes", "--task", task, *more).code == 0
+        assert cli("update", project, "--set", choice).code == 0
+        assert f"learning_rate: float = {expected} " in (project / "config.py").read_text()
 
 
 def test_the_learning_rate_follows_the_optimizer(catalog: Catalog) -> None:
@@ -293,21 +300,9 @@ def test_the_learning_rate_follows_the_optimizer(catalog: Catalog) -> None:
     assert resolve(catalog, {**sgd, "project.task": "gan"})[rate] == 0.02  # 0.1 diverges
 
 
-def test_another_optimizer_brings_its_learning_rate(cli: Cli, tmp_path: Path) -> None:
-    """What its owner has set stays."""
-    own = ["--set", "training.learning_rate=0.01"]
-    for name, more, rate in (("usual", [], "0.05"), ("own", own, "0.01")):
-        project = tmp_path / name
-        assert cli("new", project, "--yes", *more).code == 0
-        assert cli("update", project, "--set", "training.optimizer=sgd").code == 0
-        assert f"learning_rate: float = {rate} " in (project / "config.py").read_text()
-
-
 def test_conditions_know_yes_or_no_and_texts(other: Path) -> None:
-    own = (
-        "#: slot setup with data_loading when features.data_loading.persistent_workers=true\n"
-        "log('yes')\n"
-    )
+    own = "#: slot setup with data_loading when features.data_loading.persistent_workers=true\n"
+    own += "log('yes')\n"
     write_files(other / "tasks/other/loading", {"train.py": own})
     catalog = load_catalog(other)
     on = given_other(features__data_loading__enabled=True)
@@ -349,11 +344,7 @@ def test_every_setting_of_a_script_has_a_comment_and_limits(catalog: Catalog) ->
         if option.config:
             assert option.comment and "\n" not in option.comment, option.key
             assert option.above is None and option.below is None, f"{option.key}: no such limits"
-            if (
-                option.type in ("int", "float")
-                and option.minimum == 0
-                and option.minimum is not None
-            ):
+            if option.type in ("int", "float") and option.minimum == 0:
                 assert option.default >= 0, option.key  # type: ignore[operator]
             checked += 1
     assert checked >= 60
@@ -393,13 +384,13 @@ def test_no_two_settings_have_the_same_field(catalog: Catalog) -> None:
 def test_another_task_of_an_edited_project_is_refused(cli: Cli, tmp_path: Path) -> None:
     project = tmp_path / "project"
     assert cli("new", project, "--yes").code == 0
-    model = project / "model.py"
-    model.write_text(model.read_text() + "# mine\n")
-    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
+    with (project / "model.py").open("a") as file:
+        file.write("# mine\n")
+    before = read_files(project)
     result = cli("update", project, "--task", "own")
     assert result.code == 2
     assert "because you edited model.py" in result.err
-    assert {path: path.read_bytes() for path in project.rglob("*") if path.is_file()} == before
+    assert read_files(project) == before
 
 
 def test_another_task_of_a_project_without_edits_is_that_of_a_new_one(

@@ -59,6 +59,10 @@ ALPHABET = st.sampled_from("'\"\\{}%#:$`()[]<>|&;*?!~=-_. abz019\n\t\x00é项�
 hostile_text = st.text(ALPHABET, max_size=30) | st.text(max_size=20) | st.sampled_from(HOSTILE)
 
 
+def tried(examples: int, **more: Any) -> settings:
+    return settings(max_examples=examples, deadline=None, database=None, derandomize=True, **more)
+
+
 def project(key: str, value: str) -> Answers:
     """Few features, so that it renders fast, but the one that the setting belongs to."""
     catalog = load_catalog()
@@ -115,13 +119,7 @@ def test_a_text_stays_a_text(key: str) -> None:
     seen: Counter[str] = Counter()
     harmless = render(project(key, HARMLESS))
 
-    @settings(
-        max_examples=3,
-        deadline=None,
-        database=None,
-        derandomize=True,
-        suppress_health_check=list(HealthCheck),
-    )
+    @tried(3, suppress_health_check=list(HealthCheck))
     @given(hostile_text)
     def check_text(value: str) -> None:
         option = find_option(load_catalog(), key)
@@ -186,36 +184,31 @@ def same(one: object, two: object) -> bool:
     return (type(one), one) == (type(two), two)
 
 
-@settings(max_examples=500, deadline=None, database=None, derandomize=True)
-@given(values)
-@example("word " * 5000)
-def test_python_reads_the_value_back(value: object) -> None:
-    text = FILTERS["python"](value)
-    assert len(text.splitlines()) == 1
-    assert same(ast.literal_eval(text), value)
+def read_toml(text: str) -> object:
+    read = tomllib.loads(f"a = 1\nkey = {text}  # comment\n[b]\n")
+    assert read["b"] == {}
+    return read["key"]
 
 
-@settings(max_examples=500, deadline=None, database=None, derandomize=True)
+READ_BACK: dict[str, Callable[[str], object]] = {
+    "python": ast.literal_eval,
+    "yaml": lambda text: yaml.safe_load(f"a: 1\nkey: {text}\nz: 2\n")["key"],
+    "toml": read_toml,
+}
+
+
+@pytest.mark.parametrize("name", READ_BACK)
+@tried(500)
 @given(values)
 @example("word " * 5000)
 @example("...")
-def test_yaml_reads_the_value_back(value: object) -> None:
-    text = FILTERS["yaml"](value)
+def test_a_value_is_read_back(name: str, value: object) -> None:
+    text = FILTERS[name](value)
     assert len(text.splitlines()) == 1
-    assert same(yaml.safe_load(f"a: 1\nkey: {text}\nz: 2\n")["key"], value)
+    assert same(READ_BACK[name](text), value)
 
 
-@settings(max_examples=500, deadline=None, database=None, derandomize=True)
-@given(values)
-@example("word " * 5000)
-def test_toml_reads_the_value_back(value: object) -> None:
-    text = FILTERS["toml"](value)
-    assert len(text.splitlines()) == 1
-    read = tomllib.loads(f"a = 1\nkey = {text}  # comment\n[b]\n")
-    assert same(read["key"], value) and read["b"] == {}
-
-
-@pytest.mark.parametrize("name", ["python", "yaml", "toml"])
+@pytest.mark.parametrize("name", READ_BACK)
 def test_an_undefined_value_is_not_written(name: str) -> None:
     import jinja2
 
@@ -233,11 +226,9 @@ def test_numbers_go_through_a_project() -> None:
     for option in catalog.settings.values():
         feature = catalog.features.get(option.feature)
         excluded = [other.name for other in catalog.features.values() if other.conflicts]
-        if (
-            option.when
-            or option.task
-            or (feature and {feature.name, *feature.conflicts} & {*excluded})
-        ):
+        if option.when or option.task:
+            continue
+        if feature and {feature.name, *feature.conflicts} & {*excluded}:
             continue
         if feature and (feature.requires or (feature.needs and "score" not in feature.needs)):
             continue
@@ -276,7 +267,7 @@ def test_numbers_go_through_a_project() -> None:
 # --- what is typed -----------------------------------------------------------------------------
 
 
-@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@tried(300)
 @given(st.text(max_size=40) | st.sampled_from(TEXTS).map(lambda key: f"{key}=") | hostile_text)
 def test_any_setting_is_taken_or_refused(setting: str) -> None:
     """Never another exception."""
@@ -288,7 +279,7 @@ def test_any_setting_is_taken_or_refused(setting: str) -> None:
         assert str(error)
 
 
-@settings(max_examples=300, deadline=None, database=None, derandomize=True)
+@tried(300)
 @given(
     st.sampled_from(sorted(load_catalog().settings)),
     st.text(max_size=20)
@@ -306,7 +297,7 @@ def test_any_value_is_taken_or_refused(key: str, text: str) -> None:
         assert same(check(find_option(catalog, key), value), value)
 
 
-@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@tried(200)
 @given(
     st.sampled_from(sorted(load_catalog().settings)),
     st.none()
@@ -337,7 +328,7 @@ names = st.text(
 )
 
 
-@settings(max_examples=200, deadline=None, database=None, derandomize=True)
+@tried(200)
 @given(names | st.sampled_from([text for text in HOSTILE if "/" not in text and text.strip(".")]))
 def test_the_next_command_is_one_folder(name: str) -> None:
     folder = Path("/some/where") / name
@@ -393,9 +384,7 @@ def test_the_advice_of_a_refusal_leads_to_no_refusal_of_the_same_kind() -> None:
                 except AnswerError as error:
                     message = str(error)
                 assert message not in refusals, "the advice leads in a circle"
-                assert (
-                    "does not have" not in message or not refusals
-                ), "another task that lacks something"
+                assert "does not have" not in message or not refusals, "another task that lacks it"
                 refusals.append(message)
                 if "another task" in message:
                     others = [t for t in catalog.tasks.values() if can_fit(feature, t)]

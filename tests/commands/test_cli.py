@@ -569,7 +569,7 @@ def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
     assert sorted(rows[: len(expected)]) == sorted(expected)
     assert len(expected) >= 40 and {"project", "hardware", "training"} <= set(rows)
     assert f"all {len(catalog.settings)} settings" in out and len(out.splitlines()) < 200
-    for part in [*catalog.tasks.values(), *catalog.features.values()]:
+    for part in [*catalog.tasks.values(), *catalog.features.values(), *load_recipes().values()]:
         assert part.help in out
     out = cli("features", "--kind", "settings").out
     rows = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]

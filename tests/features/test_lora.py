@@ -14,14 +14,10 @@ from support.adapters import (
     MAKE_MODELS,
     SHORT,
     TEXT,
+    TUNED,
     Answers,
-    answers,
     language,
     make,
-    pairs,
-    places,
-    preferences,
-    tags,
     text,
     tuned,
 )
@@ -143,18 +139,6 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def masked(models: Path) -> Answers:
-    return tuned("masked_language_model", models / "bert")
-
-
-def vectors(models: Path) -> Answers:
-    return tuned("embeddings", models / "distilbert")
-
-
-def choices(models: Path) -> Answers:
-    return tuned("multiple_choice", models / "roberta")
-
-
 @pytest.mark.train
 def test_weights_that_are_stored_in_16_bits_are_trained_in_32(models: Path, tmp_path: Path) -> None:
     """Small steps would be rounded away."""
@@ -168,7 +152,10 @@ def test_weights_that_are_stored_in_16_bits_are_trained_in_32(models: Path, tmp_
 @pytest.mark.train
 def test_adapters_need_a_head_that_was_trained(models: Path, tmp_path: Path) -> None:
     """The layer for masked tokens is frozen, so a new one would stay as it was drawn."""
-    given = {**masked(models), "masked_language_model.pretrained_name": str(models / "roberta")}
+    given = {
+        **TUNED["masked"](models),
+        "masked_language_model.pretrained_name": str(models / "roberta"),
+    }
     for number, adapted in enumerate((True, False)):
         project = write_files(
             tmp_path / str(number), render({**given, "features.lora.enabled": adapted})
@@ -181,23 +168,14 @@ def test_adapters_need_a_head_that_was_trained(models: Path, tmp_path: Path) -> 
 
 VARIANT, MERGE = "features.lora.variant", "features.lora.merge"
 PROJECTS: dict[str, Callable[[Path], Answers]] = {
-    "text": text,
+    **TUNED,
     "text, merged": lambda models: {**text(models, "roberta"), MERGE: True},
     "text, rsLoRA": lambda models: {**text(models), VARIANT: "rslora"},
-    "language": language,
     "language, DoRA": lambda models: {**language(models, "llama"), VARIANT: "dora"},
     "language, recomputed": lambda models: {
         **language(models, "llama"),
         "features.activation_checkpointing.enabled": True,
     },
-    "tags": tags,
-    "places": places,
-    "masked": masked,
-    "vectors": vectors,
-    "choices": choices,
-    "answers": answers,
-    "pairs": pairs,
-    "preferences": preferences,
     "images": lambda _: IMAGES,
     "images, DoRA": lambda _: {**IMAGES, VARIANT: "dora", MERGE: True},
 }
@@ -261,13 +239,13 @@ FORMATS = ("onnx", "torch", "safetensors", "transformers")
 @pytest.mark.sweep
 @pytest.mark.train
 @pytest.mark.parametrize("merge", [False, True])
-@pytest.mark.parametrize("build", [text, language, pairs, vectors])
+@pytest.mark.parametrize("label", ["text", "language", "pairs", "vectors"])
 def test_adapters_are_used_after_training(
-    build: Callable[[Path], Answers], merge: bool, models: Path, tmp_path: Path
+    label: str, merge: bool, models: Path, tmp_path: Path
 ) -> None:
     """Evaluated with the metrics of the run, predicted with, exported, and shared for PEFT."""
     features = {f"features.{name}.enabled": True for name in ("evaluate", "export", "share")}
-    given = {**build(models), **features, MERGE: merge}
+    given = {**TUNED[label](models), **features, MERGE: merge}
     project = write_files(tmp_path / "project", render(given))
     assert " trained parameters | " in run(project, "train.py", *SHORT)
     assert_evaluated_as_trained(project, rel=1e-5)
@@ -331,30 +309,17 @@ INPUTS = {
     "sft": ["add 3 to 125", "--length", "5"],
     "token_classification": ["Kelmond was born in Norby ."],
 }
-FAMILIES = [
-    ("text_classification", "bert"),
-    ("text_classification", "deberta-v2"),
-    ("text_classification", "gpt2"),
-    ("text_classification", "llama"),
-    ("token_classification", "bert"),
-    ("token_classification", "modernbert"),
-    ("question_answering", "roberta"),
-    ("question_answering", "electra"),
-    ("masked_language_model", "distilbert"),
-    ("masked_language_model", "roberta"),
-    ("multiple_choice", "bert"),
-    ("multiple_choice", "distilbert"),
-    ("embeddings", "bert"),
-    ("embeddings", "qwen3"),
-    ("language_model", "qwen3"),
-    ("sft", "gpt2"),
-    ("sft", "qwen3"),
-    ("dpo", "gpt2"),
-    ("dpo", "qwen3"),
-    ("reward_model", "gpt2"),
-    ("reward_model", "qwen3"),
-    ("seq2seq", "bart"),
-]
+FAMILIES = {
+    "text_classification": ["bert", "deberta-v2", "gpt2", "llama"],
+    "token_classification": ["bert", "modernbert"],
+    "question_answering": ["roberta", "electra"],
+    "masked_language_model": ["distilbert", "roberta"],
+    "multiple_choice": ["bert", "distilbert"],
+    "embeddings": ["bert", "qwen3"],
+    "language_model": ["qwen3"],
+    **{task: ["gpt2", "qwen3"] for task in ("sft", "dpo", "reward_model")},
+    "seq2seq": ["bart"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -364,7 +329,9 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.sweep
 @pytest.mark.train
-@pytest.mark.parametrize(("task", "name"), FAMILIES)
+@pytest.mark.parametrize(
+    ("task", "name"), [(task, name) for task, names in FAMILIES.items() for name in names]
+)
 def test_adapters_go_with_other_families(
     task: str, name: str, families: Path, tmp_path: Path
 ) -> None:
@@ -404,13 +371,13 @@ def test_4_bits_are_refused_where_they_cant_be(given: Answers, reason: str) -> N
 
 @pytest.mark.train
 @pytest.mark.sweep
-@pytest.mark.parametrize("build", [text, tags, answers, pairs, preferences])
+@pytest.mark.parametrize("label", ["text", "tags", "answers", "pairs", "preferences"])
 def test_adapters_beside_4_bits_are_trained_and_merged(
-    build: Callable[[Path], Answers], models: Path, tmp_path: Path
+    label: str, models: Path, tmp_path: Path
 ) -> None:
     """On the CPU. What is used afterwards computes what was trained."""
     pytest.importorskip("bitsandbytes")
-    project = write_files(tmp_path / "project", render({**build(models), **NF4}))
+    project = write_files(tmp_path / "project", render({**TUNED[label](models), **NF4}))
     succeed(start(project, ["train.py", *SHORT], 1))
     chosen = "adapters_are_trained or compute_the_same or 4_bits or predictions"
     assert count_passed(run_tests(project, "-k", chosen)) >= 3

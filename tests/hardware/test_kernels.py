@@ -1,6 +1,5 @@
 """Other kernels for pretrained models: attention, and Liger's."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,18 +10,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.examine import examine
 from scaffold.machine.look import Machine
-from support.adapters import (
-    MAKE_MODELS,
-    SHORT,
-    answers,
-    language,
-    make,
-    pairs,
-    places,
-    preferences,
-    tags,
-    text,
-)
+from support.adapters import MAKE_MODELS, SHORT, TUNED, language, make
 from support.computers import APPLE, NEEDS, PLAIN, T4, said, with_gpus
 from support.files import write_files
 from support.rendering import render
@@ -110,16 +98,15 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(MAKE_MODELS, tmp_path_factory.mktemp("models"))
 
 
-BUILDS = [language, text, tags, places, answers, pairs, preferences]
-
-
 @pytest.mark.train
 @pytest.mark.sweep
-@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize(
+    "name", ["language", "text", "tags", "places", "answers", "pairs", "preferences"]
+)
 def test_each_pretrained_model_trains_with_plain_attention(
-    build: Callable[[Path], Answers], models: Path, tmp_path: Path
+    name: str, models: Path, tmp_path: Path
 ) -> None:
-    given = {**build(models), **EAGER, "features.lora.enabled": False}
+    given = {**TUNED[name](models), **EAGER, "features.lora.enabled": False}
     project = write_files(tmp_path / "project", render(given))
     succeed(start(project, ["train.py", *SHORT], 1))
     assert count_passed(run_tests(project, "-k", "attention")) == 2

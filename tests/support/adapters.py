@@ -1,5 +1,6 @@
 """Adapters beside small pretrained models of each kind."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
@@ -57,29 +58,28 @@ def language(models: Path, name: str = "gpt2") -> Answers:
     return tuned("language_model", models / name, context=48)
 
 
-def tags(models: Path) -> Answers:
-    return tuned("token_classification", models / "distilbert")
-
-
-def places(models: Path) -> Answers:
-    return tuned("question_answering", models / "distilbert", max_length=128, overlap=32)
-
-
-def answers(models: Path) -> Answers:
-    return tuned("sft", models / "llama", context=200)
-
-
-def pairs(models: Path, name: str = "t5") -> Answers:
-    return tuned("seq2seq", models / name, max_source_length=40, max_target_length=20)
-
-
-def preferences(models: Path) -> Answers:
-    return tuned("dpo", models / "llama", context=200)
-
-
 def tuned(task: str, model: Path, **settings: Value) -> Answers:
     """Adapters beside this model, and settings of the task."""
     writes = task in ("language_model", "sft", "seq2seq", "dpo", "reward_model")
     name = "model_name" if writes else "pretrained_name"
     settings |= {"model": "pretrained", name: str(model)}
     return {**LORA, "project.task": task, **{f"{task}.{k}": v for k, v in settings.items()}}
+
+
+# projects with adapters, by the folder with the models
+TUNED: dict[str, Callable[[Path], Answers]] = {
+    "text": text,
+    "language": language,
+    "tags": lambda models: tuned("token_classification", models / "distilbert"),
+    "places": lambda models: tuned(
+        "question_answering", models / "distilbert", max_length=128, overlap=32
+    ),
+    "masked": lambda models: tuned("masked_language_model", models / "bert"),
+    "vectors": lambda models: tuned("embeddings", models / "distilbert"),
+    "choices": lambda models: tuned("multiple_choice", models / "roberta"),
+    "answers": lambda models: tuned("sft", models / "llama", context=200),
+    "pairs": lambda models: tuned(
+        "seq2seq", models / "t5", max_source_length=40, max_target_length=20
+    ),
+    "preferences": lambda models: tuned("dpo", models / "llama", context=200),
+}

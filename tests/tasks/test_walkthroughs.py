@@ -48,12 +48,6 @@ def test_every_recipe_is_complete(catalog: Catalog) -> None:
             assert answers["features.torchmetrics.enabled"]
 
 
-def test_features_lists_recipes(tmp_path: Path) -> None:
-    listed = run_cli("features", cwd=tmp_path).stdout
-    for name, recipe in load_recipes().items():
-        assert re.search(rf"^  {name} +{re.escape(recipe.help)}$", listed, re.MULTILINE)
-
-
 def test_options_win_over_a_recipe(tmp_path: Path) -> None:
     (tmp_path / "answers.toml").write_text("[training]\nbatch_size = 5\nepochs = 6\n")
     arguments = ["new", "project", "--recipe", "mnist", "--answers", "answers.toml"]
