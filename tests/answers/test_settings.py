@@ -395,9 +395,7 @@ def comment(draw: random.Random) -> str:
 
 def literal(value: Value, draw: random.Random) -> str:
     if isinstance(value, str) and draw.random() < 0.3:
-        return draw.choice(
-            [f"'{value}'", f'"""{value}"""', f"'''\\\n{value}'''"[:0] or f"'{value}'"]
-        )
+        return draw.choice([f"'{value}'", f'"""{value}"""', f"'{value}'"])
     if isinstance(value, float) and draw.random() < 0.3:
         return f"{value:e}"
     return toml_literal(value)
@@ -447,10 +445,6 @@ def test_only_values_edited_becomes_what_would_be_written(seed: int, tmp_path: P
     commented = "# mine\n" + old.replace("[training]", "[training]  # mine")
     there = rewrite_settings(CATALOG, commented, after, edited)
     assert rewrite_settings(CATALOG, there, edited, after) == commented
-
-
-def test_switches_are_among_the_answers_drawn() -> None:
-    assert {feature.switch_key for feature in CATALOG.features.values()} <= set(OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from scaffold.commands.diff import own_changes, renames, show_own_changes
+from scaffold.commands.diff import own_changes, renames
 from scaffold.errors import ScaffoldError
 from scaffold.project.changes import Change
 from scaffold.project.patch import unified_diff
@@ -213,8 +213,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p" / "data.py").symlink_to(tmp_path / "secret")
     with pytest.raises(ScaffoldError, match="leads out of the project"):
         own_changes(tmp_path / "p", pristine)
-    with pytest.raises(ScaffoldError, match="is not a scaffold project"):
-        show_own_changes(tmp_path)
 
 
 # on the screen

@@ -398,8 +398,3 @@ def test_settings_that_are_missing_or_moved_are_none(
     assert unapplied_answers(catalog, project, followed) == {"training.epochs": (20, 7)}
     (project / "conf" / "scaffold.toml").unlink()
     assert unapplied_answers(catalog, project, followed) == {}
-
-
-def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ScaffoldError, match="is not a scaffold project"):
-        show_status(tmp_path, as_json=False)

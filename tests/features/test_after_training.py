@@ -8,6 +8,7 @@ import pytest
 
 from scaffold.answers.manifests import load_catalog
 from scaffold.render.pages import write_page
+from support.combinations import often
 from support.command_line import run_cli
 from support.inputs import prepare_inputs
 from support.training import last_tested, read_report, run_python
@@ -24,13 +25,7 @@ def commands_of(task: str) -> list[str]:
     return [line.partition("   #")[0] for line in block.splitlines()]
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        pytest.param(task, marks=[pytest.mark.sweep] * (task not in OFTEN))
-        for task in load_catalog().tasks
-    ],
-)
+@pytest.mark.parametrize("task", often(load_catalog().tasks, OFTEN))
 def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
     """Train, evaluate, predict on a user's files, export and load, and share, in a new folder."""
     new, move, *commands = commands_of(task)

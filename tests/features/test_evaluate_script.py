@@ -9,6 +9,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
+from support.combinations import in_turns, often
 from support.files import write_files
 from support.inputs import make_table, write_table
 from support.rendering import render
@@ -173,13 +174,7 @@ def test_intervals_and_tests_are_those_of_the_books(tmp_path: Path) -> None:
 
 
 @pytest.mark.train
-@pytest.mark.parametrize(
-    "task",
-    [
-        pytest.param(task, marks=[pytest.mark.sweep] * (task != "tabular_regression"))
-        for task in TASKS
-    ],
-)
+@pytest.mark.parametrize("task", often(TASKS, ["tabular_regression"]))
 def test_every_split_is_measured_as_in_training(task: str, tmp_path: Path) -> None:
     """On 1, 2 and 3 processes; the last weights of a run are those of its last evaluation."""
     flags = [*BRIEF, "--limit-batches", "6"] if task in LONG else BRIEF
@@ -248,9 +243,7 @@ LONG = ("language_model", "seq2seq", "sft", "text_classification", "gan")
 
 
 @pytest.mark.train
-@pytest.mark.parametrize(
-    "kind", ["regression", pytest.param("classification", marks=pytest.mark.sweep)]
-)
+@pytest.mark.parametrize("kind", in_turns(["regression", "classification"], 2))
 def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
     table = make_table()
     write_table(table, tmp_path / "table.csv")

@@ -49,6 +49,8 @@ def test_a_namesake_stays_as_it_is(cli: Cli, project: Path, name: str) -> None:
         assert f"{name}: is your own file" in result.out and place in result.out
         assert (project / place).is_file()
     assert cli("update", project).code == 0, "it was said once"
+    assert cli("undo", project).code == 0
+    assert (project / name).read_text() == own and not (place and (project / place).exists())
 
 
 def test_a_module_beside_its_namesake_is_imported_by_its_own_name(cli: Cli, project: Path) -> None:
@@ -187,6 +189,8 @@ def test_lines_are_merged_where_code_is_broken_and_that_is_said(cli: Cli, projec
     result = cli("add", "ema", project)
     assert result.code == 1
     assert re.search(r"train.py:\d+: is not valid Python, so .* merged line by line", result.out)
+    text = (project / "train.py").read_text()
+    assert "= build_model(config\n" in text and text.count("ema.update()") == 1
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,11 @@ def in_turns(cases: Iterable[Any], every: int) -> list[Any]:
     ]
 
 
+def often(cases: Iterable[Any], chosen: Collection[Any]) -> list[Any]:
+    """Parameters of tests: each of these in the sweep, and the chosen ones in every run."""
+    return [pytest.param(case, marks=[pytest.mark.sweep] * (case not in chosen)) for case in cases]
+
+
 MINIMAL: Answers = {"project.loop": "minimal"}
 
 

@@ -229,13 +229,14 @@ def test_only_one_folder_is_validation_data(tmp_path: Path) -> None:
 
 
 def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
-    """Nothing is trained then. The names of classes are in what predict.py prints."""
+    """On two processes. Nothing is trained then. predict.py prints the names of classes."""
     project = make_project(tmp_path, "coco")
     content = json.loads((project / "things/annotations.json").read_text())
     empty = content["annotations"][0] | {"bbox": [5, 5, 0, 4]}
     more = content | {"annotations": [*content["annotations"], empty]}
     (project / "things/annotations.json").write_text(json.dumps(more))
-    trained = succeed(start(project, ["train.py", *BRIEF], 1))
+    trained = succeed(start(project, ["train.py", *BRIEF], 2))
+    assert count_processes(trained.stdout) == 2
     assert "annotations.json: 1 object(s) without width or height left out" in trained.stdout
     command = ["predict.py", "things", "--threshold", "0.0", "--pictures", "drawn"]
     asked = succeed(run_python(project, command))
@@ -363,12 +364,6 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_pa
 @pytest.mark.parametrize("kind", ["coco", "yolo", "voc"])
 def test_a_users_images_pass_the_tests_of_their_project(kind: str, tmp_path: Path) -> None:
     assert count_passed(run_tests(make_project(tmp_path, kind))) >= 30
-
-
-def test_two_processes_train_on_a_users_images(tmp_path: Path) -> None:
-    project = make_project(tmp_path, "yolo")
-    trained = succeed(start(project, ["train.py", *BRIEF], 2))
-    assert count_processes(trained.stdout) == 2
 
 
 KINDS = ["detr", "conditional", "dab", "table", "deformable", "rt_detr", "rt_detr_v2", "d_fine"]

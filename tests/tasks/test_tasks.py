@@ -20,6 +20,7 @@ from support.combinations import (
     fitting,
     given_for,
     in_turns,
+    often,
     pairs,
     shared_bundles,
     suits,
@@ -191,10 +192,7 @@ def prove(project: Path, leave_out: Sequence[str] = (), real: bool = False) -> i
     return count_passed(run_tests(project, *options, real=real))
 
 
-@pytest.mark.parametrize(
-    "task",
-    [pytest.param(task, marks=[pytest.mark.sweep] * (task != OFTEN[1])) for task in CATALOG.tasks],
-)
+@pytest.mark.parametrize("task", often(CATALOG.tasks, OFTEN[1:]))
 def test_resumes_on_two_processes(task: str, tmp_path: Path, proven: Proven) -> None:
     points = resume_everywhere(
         render({"project.task": task}), 2, tmp_path, **BRIEF, checkpoint_every=3
