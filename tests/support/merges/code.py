@@ -130,20 +130,12 @@ case("fields: own field at the end", after(TRAIN, LAST_FIELD, "compile: bool = F
 edit = after(TRAIN, "batch_size: ", "crop: int = 0")
 case("fields: own field beside a changed one", edit, {"training.batch_size": 64})
 SMOOTHING = "label_smoothing: float = 0.1"
-case(
-    "fields: own field where one is inserted",
-    after(TRAIN, "min_delta: ", SMOOTHING),
-    EMA,
-    also=[after(TRAIN, "ema_decay: ", SMOOTHING)],
-    start=STOP,
-)
-case(
-    "fields: own field below one that goes",
-    after(TRAIN, "min_delta: ", SMOOTHING),
-    NO_STOP,
-    result=before(TRAIN, "warmup_ratio: ", SMOOTHING),
-    start=STOP,
-)
+edit = after(TRAIN, "min_delta: ", SMOOTHING)
+also = [after(TRAIN, "ema_decay: ", SMOOTHING)]
+case("fields: own field where one is inserted", edit, EMA, also=also, start=STOP)
+edit = after(TRAIN, "min_delta: ", SMOOTHING)
+result = before(TRAIN, "warmup_ratio: ", SMOOTHING)
+case("fields: own field below one that goes", edit, NO_STOP, result=result, start=STOP)
 
 
 def without_comments(but: str = "-") -> Apply:
@@ -181,18 +173,10 @@ def keyword_orders(*new: str) -> list[Apply]:
     return [sub(TRAIN, kept, "".join(order)) for order in permutations([OWN_KEYWORD, r"\1", r"\2"])]
 
 
-case(
-    "fields: own keyword where one is inserted",
-    first_keyword(OWN_KEYWORD),
-    BF16,
-    also=keyword_orders("mixed_precision=config.mixed_precision,"),
-)
-case(
-    "fields: own keyword where two are inserted",
-    first_keyword(OWN_KEYWORD),
-    WANDB,
-    also=keyword_orders('log_with="wandb",', "project_dir=config.output_dir,"),
-)
+also = keyword_orders("mixed_precision=config.mixed_precision,")
+case("fields: own keyword where one is inserted", first_keyword(OWN_KEYWORD), BF16, also=also)
+also = keyword_orders('log_with="wandb",', "project_dir=config.output_dir,")
+case("fields: own keyword where two are inserted", first_keyword(OWN_KEYWORD), WANDB, also=also)
 edit = first_keyword('        log_with="wandb",\n')
 case(
     "fields: a keyword of the owner that the update gives otherwise", edit, TENSORBOARD, asks=TRAIN
@@ -246,12 +230,10 @@ PLOT = '''
 '''
 case("own code: a function below one that changes", define(TRAIN, PLOT), LINEAR)
 case("own code: a function below one that goes", define(TRAIN, PLOT), NO_SCHEDULE)
+edit = define(TRAIN, PLOT)
+also = [define(TRAIN, PLOT, r"def build_schedule\(")]
 case(
-    "own code: a function above one that comes",
-    define(TRAIN, PLOT),
-    on("schedule"),
-    start=NO_SCHEDULE,
-    also=[define(TRAIN, PLOT, r"def build_schedule\(")],
+    "own code: a function above one that comes", edit, on("schedule"), start=NO_SCHEDULE, also=also
 )
 case("own code: a class at the end, above which one goes", at_end(THROUGHPUT), NO_NAN, start=NAN)
 edit = sub(
@@ -261,21 +243,19 @@ edit = sub(
 )
 case("own code: a method at the end of a class, below which one comes", edit, EMA, start=STOP)
 case("own code: a tracker by hand, and the average", WANDB_BY_HAND, EMA)
+also = [
+    both(
+        after(TRAIN, OPTIMIZERS, "import wandb"),
+        before(TRAIN, RESUME, 'wandb.init(project="digits", config=vars(config))'),
+        sub(
+            TRAIN,
+            rf"^( +){LOGGED}.*\n +accelerator\.log\(.*\n",
+            r"\g<0>\1wandb.log(metrics, step=progress.step)\n",
+        ),
+    )
+]
 case(
-    "own code: a tracker by hand, and another one beside it",
-    WANDB_BY_HAND,
-    TENSORBOARD,
-    also=[
-        both(
-            after(TRAIN, OPTIMIZERS, "import wandb"),
-            before(TRAIN, RESUME, 'wandb.init(project="digits", config=vars(config))'),
-            sub(
-                TRAIN,
-                rf"^( +){LOGGED}.*\n +accelerator\.log\(.*\n",
-                r"\g<0>\1wandb.log(metrics, step=progress.step)\n",
-            ),
-        )
-    ],
+    "own code: a tracker by hand, and another one beside it", WANDB_BY_HAND, TENSORBOARD, also=also
 )
 case("own code: a part of main as a function", OWN_OPTIMIZER, {**EMA, **WINDOW})
 BEST = """
@@ -313,22 +293,18 @@ edit = both(
     ),
     NOT_SAVED,
 )
-case(
-    "own code: main split where the update wraps a part of the lines",
-    edit,
-    EMA,
-    result=both(
-        into(
-            f"def finish(\n    {PASSED}, ema\n):",
-            "checkpoints.save()\nwith ema.applied():",
-            indent(BEST, "    "),
-            DONE,
-            call=f"finish({PASSED}, ema)",
-            first=rf"with ema\.applied\(\): {LOADED}",
-        ),
-        NOT_SAVED,
+result = both(
+    into(
+        f"def finish(\n    {PASSED}, ema\n):",
+        "checkpoints.save()\nwith ema.applied():",
+        indent(BEST, "    "),
+        DONE,
+        call=f"finish({PASSED}, ema)",
+        first=rf"with ema\.applied\(\): {LOADED}",
     ),
+    NOT_SAVED,
 )
+case("own code: main split where the update wraps a part of the lines", edit, EMA, result=result)
 for head, tail in (
     ("try:", "finally:\n    print('left')"),
     ("with torch.enable_grad():", ""),

@@ -333,12 +333,9 @@ for name, text in {
     edit = put(TRAIN, ADAMW, text)
     case(f"keywords: {name} as optimizer, then fused", edit, FUSED, asks=TRAIN)
     case(f"keywords: {name} as optimizer, then Lion", edit, LION, asks=TRAIN)
-case(
-    "keywords: own keyword of the optimizer, then fused",
-    sub(TRAIN, rf"({ADAMW}.*)\)", r"\1, eps=1e-6)"),
-    FUSED,
-    result=sub(TRAIN, r"fused=True\)", "fused=True, eps=1e-6)"),
-)
+edit = sub(TRAIN, rf"({ADAMW}.*)\)", r"\1, eps=1e-6)")
+result = sub(TRAIN, r"fused=True\)", "fused=True, eps=1e-6)")
+case("keywords: own keyword of the optimizer, then fused", edit, FUSED, result=result)
 case(
     "keywords: own clipping whose result becomes a number, then clipping",
     before(TRAIN, STEP, f"norm = float({clipped('0.5')})"),

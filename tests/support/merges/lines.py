@@ -50,20 +50,12 @@ from support.merges.words import (
 
 edit = after(TRAIN, 'values = {"loss"', 'log(f"memory {torch.cuda.max_memory_allocated():,}")')
 case("neighbours: own log line above a call that goes", edit, NO_NAN, start=NAN)
-case(
-    "neighbours: own line where one is inserted",
-    FREED,
-    EMA,
-    also=[after(TRAIN, r"ema\.update\(", "torch.cuda.empty_cache()")],
-)
+also = [after(TRAIN, r"ema\.update\(", "torch.cuda.empty_cache()")]
+case("neighbours: own line where one is inserted", FREED, EMA, also=also)
 edit = before(CONFIG, 'batch = f"batch', "config = replace(config, seed=1)")
 case("neighbours: own line above a changed one", edit, WINDOW)
-case(
-    "neighbours: own line where a condition is inserted",
-    FREED,
-    BF16,
-    also=[before(TRAIN, r"progress\.step \+= 1", "torch.cuda.empty_cache()")],
-)
+also = [before(TRAIN, r"progress\.step \+= 1", "torch.cuda.empty_cache()")]
+case("neighbours: own line where a condition is inserted", FREED, BF16, also=also)
 edit = put(TRAIN, CLEARED, "optimizer.zero_grad(set_to_none=False)")
 case("neighbours: call in the line above an inserted one", edit, EMA)
 edit = sub(TRAIN, f"{CLEARED}\\)", r"\g<0>  # which saves memory")
@@ -111,12 +103,9 @@ NOISE = """
         # never below black
         images = images.clamp(min=0)
 """
-case(
-    "indentation: lines between those of the forward pass",
-    before(TRAIN, LOSS, NOISE),
-    WINDOW,
-    also=[before(TRAIN, ACCUMULATED, NOISE)],
-)
+edit = before(TRAIN, LOSS, NOISE)
+also = [before(TRAIN, ACCUMULATED, NOISE)]
+case("indentation: lines between those of the forward pass", edit, WINDOW, also=also)
 edit = sub(TRAIN, f"{LOSS}.*", r"\g<0>  # of the batch")
 case("indentation: trailing comment, in a window", edit, WINDOW)
 case("indentation: own metric, in the average", OWN_METRIC, EMA)
@@ -128,13 +117,9 @@ KEPT = """
     if epoch % 5 == 0:
         save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
 """
-case(
-    "indentation: own block at the end of the average",
-    after(TRAIN, r"early_stopping\.update\(", KEPT),
-    EMA,
-    also=[before(TRAIN, EPOCH_DONE, KEPT)],
-    start=STOP,
-)
+edit = after(TRAIN, r"early_stopping\.update\(", KEPT)
+also = [before(TRAIN, EPOCH_DONE, KEPT)]
+case("indentation: own block at the end of the average", edit, EMA, also=also, start=STOP)
 PROFILED = wrap(
     TRAIN,
     LOOP,
@@ -202,12 +187,9 @@ case("depth: own step behind backward", edit, WINDOW, asks=TRAIN)
 # the gradients are complete when all parts are done: clipped before, they would be others
 CLIP = "nn.utils.clip_grad_value_(model.parameters(), 0.5)"
 for new, below in ((WINDOW, CLIPPED), (PARTS, BATCH)):
-    case(
-        f"depth: clipping by value behind backward, {next(iter(new))}",
-        after(TRAIN, BACKWARD, CLIP),
-        new,
-        result=before(TRAIN, below, CLIP),
-    )
+    edit = after(TRAIN, BACKWARD, CLIP)
+    result = before(TRAIN, below, CLIP)
+    case(f"depth: clipping by value behind backward, {next(iter(new))}", edit, new, result=result)
 # each part has its labels, and the counter is the owner's: only the inner loop counts all
 SAMPLES = both(START, after(TRAIN, BACKWARD, "count += len(labels)"))
 case("depth: samples counted behind backward", SAMPLES, WINDOW, result=SAMPLES, asks=TRAIN)
@@ -242,12 +224,9 @@ for name, edit in {
     "print behind the step": after(TRAIN, CLEARED, "print(loss.item())"),
 }.items():
     case(f"depth: {name}", edit, WINDOW)
-case(
-    "depth: noise in front of the forward pass",
-    before(TRAIN, LOSS, "images = images + 0.1"),
-    WINDOW,
-    also=[before(TRAIN, ACCUMULATED, "images = images + 0.1")],
-)
+edit = before(TRAIN, LOSS, "images = images + 0.1")
+also = [before(TRAIN, ACCUMULATED, "images = images + 0.1")]
+case("depth: noise in front of the forward pass", edit, WINDOW, also=also)
 edit = after(TRAIN, BACKWARD, "torch.cuda.synchronize()")
 case("depth: out of the window, a line at the end of each part", edit, NO_WINDOW, start=WINDOW)
 
@@ -271,9 +250,6 @@ for name, edit in {
 case("parts: own line for each step", after(TRAIN, STEP, "model.step()"), WINDOW)
 edit = sub(TRAIN, r"for images, labels in bar:$", "for number, (images, labels) in enumerate(bar):")
 case("parts: numbers of batches", edit, WINDOW)
-case(
-    "parts: images that need a gradient",
-    before(TRAIN, LOSS, "images.requires_grad_()"),
-    WINDOW,
-    also=[before(TRAIN, ACCUMULATED, "images.requires_grad_()")],
-)
+edit = before(TRAIN, LOSS, "images.requires_grad_()")
+also = [before(TRAIN, ACCUMULATED, "images.requires_grad_()")]
+case("parts: images that need a gradient", edit, WINDOW, also=also)

@@ -346,20 +346,14 @@ case(f"unused: checkpoint.py, in which names are others, {GONE}", RENAMED, NO_CH
 CUT = "index = torch.randperm(len(images))\nimages = images[index].clone()"
 SHAPE = 'size, *shape = images.shape\nif progress.step == 0:\n    log(f"{shape}")'
 for name, text in {"cut": CUT, "read by their shape": SHAPE}.items():
-    case(
-        f"place: images that are {name} come before blends",
-        before(TRAIN, LOSS, text, "main"),
-        MIXING,
-        result=before(TRAIN, r"images, others, share = mix\(", text, "main"),
-    )
-case(
-    "place: new lines of the forward pass go into the owner's block",
-    wrap(TRAIN, LOSS, COUNTED, "with accelerator.autocast():", "main"),
-    MIXING,
-    result=wrap(
-        TRAIN, r"images, others, share = mix", COUNTED, "with accelerator.autocast():", "main"
-    ),
+    edit = before(TRAIN, LOSS, text, "main")
+    result = before(TRAIN, r"images, others, share = mix\(", text, "main")
+    case(f"place: images that are {name} come before blends", edit, MIXING, result=result)
+edit = wrap(TRAIN, LOSS, COUNTED, "with accelerator.autocast():", "main")
+result = wrap(
+    TRAIN, r"images, others, share = mix", COUNTED, "with accelerator.autocast():", "main"
 )
+case("place: new lines of the forward pass go into the owner's block", edit, MIXING, result=result)
 case(
     "file: evaluate in another one, with what both need, then predictions",
     move(("evaluate",), "parts.py", "Parts."),

@@ -129,12 +129,9 @@ INTO_SRC = moved("data", "src/data.py")
 case("files: moved to a folder", INTO_SRC, SHIFT)
 case("files: moved to a folder and edited", both(PINNED, INTO_SRC), SHIFT)
 case("files: data.py -> dataset.py", moved("data", "dataset.py"), SHIFT)
-case(
-    "files: callbacks.py -> hooks.py, where the import changes",
-    moved("callbacks", "hooks.py", tests=False),
-    EMA,
-    result=moved("callbacks", "hooks.py"),
-)
+edit = moved("callbacks", "hooks.py", tests=False)
+result = moved("callbacks", "hooks.py")
+case("files: callbacks.py -> hooks.py, where the import changes", edit, EMA, result=result)
 case("files: model.py -> network.py, beside a changed import", moved("model", "network.py"), EMA)
 
 
@@ -203,13 +200,9 @@ edit = both(
 )
 case("text: README's first paragraph and a section more", edit, EMA)
 OURS = "- **Ours**: two seeds for each run.\n"
-case(
-    "text: README's list, where a line is inserted",
-    sub(README, r"- \*\*Early stopping\*\*.*\n", rf"\g<0>{OURS}"),
-    EMA,
-    also=[sub(README, r"- \*\*Metrics file\*\*.*\n", rf"{OURS}\g<0>")],
-    start=STOP,
-)
+edit = sub(README, r"- \*\*Early stopping\*\*.*\n", rf"\g<0>{OURS}")
+also = [sub(README, r"- \*\*Metrics file\*\*.*\n", rf"{OURS}\g<0>")]
+case("text: README's list, where a line is inserted", edit, EMA, also=also, start=STOP)
 edit = sub(README, r"^- \*\*.*\n", "", None)
 case("text: README's list deleted, where a line is inserted", edit, EMA)
 
@@ -220,12 +213,8 @@ def requirement(below: str, row: str) -> Apply:
 
 
 TORCHMETRICS = requirement("tqdm", "torchmetrics>=1.4")
-case(
-    "text: a dependency where one is inserted",
-    TORCHMETRICS,
-    WANDB,
-    also=[requirement("wandb", "torchmetrics>=1.4")],
-)
+also = [requirement("wandb", "torchmetrics>=1.4")]
+case("text: a dependency where one is inserted", TORCHMETRICS, WANDB, also=also)
 edit = requirement("tyro", "wandb>=0.18")
 case("text: a dependency that the update brings too", edit, WANDB, result=nothing)
 edit = requirement("tqdm", "wandb==0.17.2")
@@ -238,12 +227,9 @@ edit = both(
     literal(PYPROJECT, 'version = "0.1.0"', 'version = "1.2.0"'),
 )
 case("text: tables of one's own in pyproject.toml", edit, WANDB)
-case(
-    "text: a key at the end of a launch file, where two come",
-    append(LAUNCH, "main_process_port: 29501\n"),
-    FOUR,
-    also=[sub(LAUNCH, "^rdzv_backend: ", r"main_process_port: 29501\n\g<0>")],
-)
+edit = append(LAUNCH, "main_process_port: 29501\n")
+also = [sub(LAUNCH, "^rdzv_backend: ", r"main_process_port: 29501\n\g<0>")]
+case("text: a key at the end of a launch file, where two come", edit, FOUR, also=also)
 case("text: a value beside one that changes", sub(LAUNCH, "debug: false", "debug: true"), FOUR)
 edit = both(
     sub(LAUNCH, "^machine_rank: 0", r"# only one machine\n\g<0>"),
