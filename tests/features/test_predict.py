@@ -30,7 +30,7 @@ from support.inputs import (
     write_table,
     write_texts,
 )
-from support.rendering import render
+from support.rendering import render, write_project
 from support.training import said, start, succeed
 
 pytestmark = pytest.mark.train
@@ -91,48 +91,34 @@ def about(task: str, **choices: Value) -> dict[str, Value]:
     return {"project.task": task, **{f"{task}.{name}": value for name, value in choices.items()}}
 
 
+def prepare_mnist(folder: Path) -> None:
+    make_mnist(folder / "data/MNIST/raw")
+
+
+def prepare_table(folder: Path) -> None:
+    write_table(make_table(), folder / "table.csv")
+
+
 PAIRS = about(
     "text_classification", dataset="csv", text_columns="first,second", label_column="kind"
 )
+PHOTOS = about("image_classification", dataset="image_folder", image_size=16)
+OF_HUB = about("image_classification", dataset="huggingface", dataset_name="hub", image_size=16)
+OF_HUB["image_classification.image_column"] = "image"
+DRAWN = about("autoencoder", dataset="image_folder", image_size=16)
 CASES: list[Case] = [
     ("digits", {}, None, paint_files),
-    (
-        "mnist",
-        about("autoencoder", dataset="mnist"),
-        lambda folder: make_mnist(folder / "data/MNIST/raw"),
-        paint_files,
-    ),
-    (
-        "photos",
-        about("image_classification", dataset="image_folder", image_size=16),
-        prepare_images,
-        paint_files,
-    ),
-    (
-        "hub of photos",
-        about(
-            "image_classification",
-            dataset="huggingface",
-            dataset_name="hub",
-            image_column="image",
-            image_size=16,
-        ),
-        prepare_hub,
-        paint_files,
-    ),
+    ("mnist", about("autoencoder", dataset="mnist"), prepare_mnist, paint_files),
+    ("photos", PHOTOS, prepare_images, paint_files),
+    ("hub of photos", OF_HUB, prepare_hub, paint_files),
     ("autoencoder", about("autoencoder"), None, paint_files),
-    (
-        "autoencoder of photos",
-        about("autoencoder", dataset="image_folder", image_size=16),
-        prepare_pictures,
-        paint_files,
-    ),
+    ("autoencoder of photos", DRAWN, prepare_pictures, paint_files),
     ("tumors", about("tabular_classification"), None, write_measurements("breast_cancer")),
     ("patients", about("tabular_regression"), None, write_measurements("diabetes")),
     (
         "table of classes",
         about("tabular_classification", dataset="csv", **TABLE),
-        lambda folder: write_table(make_table(), folder / "table.csv"),
+        prepare_table,
         write_rows,
     ),
     (
@@ -216,8 +202,7 @@ def read_rows(printed: str) -> list[dict[str, str]]:
 
 def test_names_of_classes_are_those_of_the_run(tmp_path: Path) -> None:
     """Not those of the folder as it is now."""
-    given = about("image_classification", dataset="image_folder", image_size=16)
-    folder = trained(tmp_path, given, prepare_images)
+    folder = trained(tmp_path, PHOTOS, prepare_images)
     (folder / "images/red").rename(folder / "images/aaa")
     result = succeed(start(folder, ["predict.py", "images/blue/0.png"], 1))
     assert result.stdout.splitlines()[0] == "image,label,p_blue,p_red"
@@ -317,9 +302,7 @@ def test_tables_that_cannot_be_predicted(tmp_path: Path) -> None:
 
 def test_files_that_lack_what_the_model_needs(tmp_path: Path) -> None:
     given = about("tabular_classification", dataset="csv", **TABLE)
-    folder = trained(
-        tmp_path, given, lambda folder: write_table(make_table(), folder / "table.csv")
-    )
+    folder = trained(tmp_path, given, prepare_table)
     table = make_table().head(4)
     table.drop(columns=["size", "colour"]).to_csv(folder / "columns.csv", index=False)
     table.assign(size=["1", "2", "large", "4"]).to_csv(folder / "cell.csv", index=False)
@@ -346,10 +329,9 @@ def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
     assert result.stderr == "No run in runs/ is finished: train first, or name one with --run.\n"
     for name in ("2026-01-01_00-00-00", "2026-01-02_00-00-00"):
         assert start(folder, [*SHORT, "--output-dir", f"runs/{name}"], 1).returncode == 0
-    (folder / "runs/2026-01-03_00-00-00").mkdir()
-    shutil.copy(
-        folder / "runs/2026-01-02_00-00-00/config.json", folder / "runs/2026-01-03_00-00-00"
-    )
+    unfinished = folder / "runs/2026-01-03_00-00-00"
+    unfinished.mkdir()
+    shutil.copy(folder / "runs/2026-01-02_00-00-00/config.json", unfinished)
     code = "from predict import load; print(load()[0].output_dir)"
     result = start(folder, ["-c", code], 1)
     assert result.stdout == "runs/2026-01-02_00-00-00\n", result.stderr
@@ -405,10 +387,7 @@ def test_rows_have_the_names_of_the_training_data(
     task: str, dataset: str, given: str, row: dict[str, object], tmp_path: Path
 ) -> None:
     """Also those that `--rename` gave them there; a file may have the usual names instead."""
-    folder = write_files(
-        tmp_path,
-        render({"project.task": task, f"{task}.dataset": dataset, f"{task}.rename": given}),
-    )
+    folder = write_project(tmp_path, task, dataset=dataset, rename=given)
     usual = dict(pair.split("=") for pair in given.split(","))
     for name, keys in (("theirs", {}), ("usual", usual)):
         named = {keys.get(key, key): value for key, value in row.items()}

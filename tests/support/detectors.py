@@ -67,6 +67,35 @@ if kind == "coco":
 """
 
 
+# COCO's own evaluation of what predict.py finds, of boxes or masks, beside this file
+COCO = """
+import contextlib, io, json, sys
+from pathlib import Path
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
+rows, result = [json.loads(line) for line in sys.stdin], {}
+with contextlib.redirect_stdout(io.StringIO()):
+    true = COCO(sys.argv[1])
+    images = {row["file_name"]: row["id"] for row in true.dataset["images"]}
+    classes = {row["name"]: row["id"] for row in true.dataset["categories"]}
+    for kind in sys.argv[2:]:
+        name = "mask_" if kind == "segm" else ""
+        found = []
+        for row in rows:
+            for one in row["objects"]:
+                left, top, right, bottom = one["box"]
+                box = {"bbox": [left, top, right - left, bottom - top]}
+                shape = box if kind == "bbox" else {"segmentation": one["mask"]}
+                image = {"image_id": images[Path(row["image"]).name], **shape}
+                found.append({**image, "category_id": classes[one["label"]], "score": one["score"]})
+        scores = COCOeval(true, true.loadRes(found), kind)
+        scores.evaluate(), scores.accumulate(), scores.summarize()
+        names = [f"test_{name}map", f"test_{name}map_50", f"test_{name}map_75"]
+        result |= dict(zip(names, scores.stats.tolist()))
+print(json.dumps(result))
+"""
+
+
 def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, count: int = 40) -> Path:
     """A project for images of a folder, and the folder."""
     files: dict[str, Value] = {

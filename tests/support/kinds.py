@@ -12,7 +12,7 @@ import re
 import struct
 import wave
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -1241,10 +1241,3 @@ GRIDS: list[tuple[str, dict[str, Kind], list[Carrier]]] = [
     ("YOLO files", YOLO, [c for c in CARRIERS if c.name.endswith("yolo")]),
     ("VOC files", VOC_FILES, [c for c in CARRIERS if c.name.endswith("voc")]),
 ]
-
-
-def list_trials() -> Iterator[tuple[str, str, Carrier, Trial | None]]:
-    for title, kinds, carriers in GRIDS:
-        for name, make in kinds.items():
-            for carrier in carriers:
-                yield title, name, carrier, make(carrier)

@@ -58,3 +58,14 @@ Path("text.wav").write_text("no sound")
 write("wrong/train.parquet", [*rows[:3], rows[0] | {"file": "text.wav"}])
 write("other/test.parquet", rows)
 """
+# what jiwer finds in the texts that predict.py writes of the test data: sounds, texts, WER and CER
+RATES = """
+import data, jiwer, json, predict
+config, model = predict.load()
+rate = data.sample_rate(config) if hasattr(data, "sample_rate") else config.sample_rate
+predict.load_sound = lambda row, config: data.prepare(data.load_sound(row, rate), config)
+rows = data.load_rows(config)[2]
+texts = [row.text for row in rows]
+heard = [row["text"] for row in predict.predict(config, model, rows)]
+print(json.dumps([len(rows), len(set(heard)), jiwer.wer(texts, heard), jiwer.cer(texts, heard)]))
+"""

@@ -12,6 +12,7 @@ from scaffold.answers.catalog import Value
 from scaffold.errors import AnswerError
 from support.bad_files import refuse_paths
 from support.detectors import (
+    COCO,
     PRETRAINED,
     TASK,
     TRANSFORMERS,
@@ -314,30 +315,6 @@ def test_difficult_objects_of_voc_are_crowds(tmp_path: Path) -> None:
     refuse_paths(project, {"things": f"things/Annotations/002.xml: {reason}"})
 
 
-# what predict.py finds in the test images, and COCO's own evaluation of it
-COCO = """
-import contextlib, io, json, sys
-from pathlib import Path
-from pycocotools.coco import COCO
-from pycocotools.cocoeval import COCOeval
-rows = [json.loads(line) for line in sys.stdin]
-with contextlib.redirect_stdout(io.StringIO()):
-    true = COCO("things/test/annotations.json")
-    images = {row["file_name"]: row["id"] for row in true.dataset["images"]}
-    classes = {row["name"]: row["id"] for row in true.dataset["categories"]}
-    found = []
-    for row in rows:
-        for one in row["objects"]:
-            left, top, right, bottom = one["box"]
-            box = [left, top, right - left, bottom - top]
-            image = {"image_id": images[Path(row["image"]).name], "bbox": box}
-            found.append({**image, "category_id": classes[one["label"]], "score": one["score"]})
-    scores = COCOeval(true, true.loadRes(found), "bbox")
-    scores.evaluate(), scores.accumulate(), scores.summarize()
-print(json.dumps(dict(zip(("test_map", "test_map_50", "test_map_75"), scores.stats.tolist()))))
-"""
-
-
 @pytest.mark.sweep
 @pytest.mark.parametrize("model", ["small", "transformers"])
 def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_path: Path) -> None:
@@ -354,7 +331,7 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_pa
     more = ["--learning-rate", "0.003"] if model == "transformers" else []
     succeed(start(project, ["train.py", "--epochs", "6", "--batch-size", "4", *more], 1))
     asked = succeed(run_python(project, ["predict.py", "things/test", "--threshold", "0"]))
-    expected = tell(project, COCO, stdin=asked.stdout)
+    expected = tell(project, COCO, "things/test/annotations.json", "bbox", stdin=asked.stdout)
     assert_evaluated(project, expected, abs=1e-6)
     assert model == "transformers" or all(0.05 < value < 1 for value in expected.values())
     assert max(expected.values()) > 0.001

@@ -12,7 +12,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.model import Model, know_model
 from support.bad_files import refuse_lines
-from support.chat_models import MAKE_MODELS, make_chat_project
+from support.chat_models import MAKE_MODELS, assert_reads_a_dataset_of_the_hub, make_chat_project
 from support.files import write_files
 from support.in_order import OFF, ten_losses
 from support.rendering import render
@@ -198,16 +198,9 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     """As a folder with such a dataset: a wrong row is named with its split."""
     given: dict[str, Value] = {"dpo.dataset": "huggingface", "dpo.dataset_name": "pairs", **SMALL}
     project = make_project(tmp_path, given)
-    (project / "pairs").mkdir()
-    lines = write_pairs(project / "pairs/train.jsonl", 42)[:-2]
-    (project / "pairs/train.jsonl").write_text("\n".join(lines) + "\n")
-    succeed(start(project, ["train.py", *BRIEF], 1))
-    wrong = '{"prompt": "a", "chosen": "b"}'
-    (project / "pairs/train.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
-    refused = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
-    assert refused.returncode
-    assert "it needs prompt, chosen and rejected" in refused.stderr
-    assert "pairs, row 41 of train has prompt, chosen" in refused.stderr
+    lines = write_pairs(project / "pairs.jsonl", 42)[:-2]
+    needs, has = "it needs prompt, chosen and rejected", "pairs, row 41 of train has prompt, chosen"
+    assert_reads_a_dataset_of_the_hub(project, lines, needs, has)
 
 
 @pytest.mark.sweep

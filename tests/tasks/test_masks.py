@@ -11,7 +11,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve, task_values
 from scaffold.errors import AnswerError
 from support.bad_files import refuse_paths
-from support.detectors import TASK, share_images
+from support.detectors import COCO, TASK, share_images
 from support.files import write_files
 from support.rendering import render
 from support.training import (
@@ -199,34 +199,6 @@ def test_files_without_masks_are_refused() -> None:
         render({**MASKS, f"{TASK}.dataset": "voc"})
 
 
-# what predict.py finds in the test images, and COCO's own evaluation of it
-COCO = """
-import contextlib, io, json, sys
-from pathlib import Path
-from pycocotools.coco import COCO
-from pycocotools.cocoeval import COCOeval
-rows, result = [json.loads(line) for line in sys.stdin], {}
-with contextlib.redirect_stdout(io.StringIO()):
-    true = COCO("things/test/coco/annotations.json")
-    images = {row["file_name"]: row["id"] for row in true.dataset["images"]}
-    classes = {row["name"]: row["id"] for row in true.dataset["categories"]}
-    for kind, name in (("bbox", ""), ("segm", "mask_")):
-        found = []
-        for row in rows:
-            for one in row["objects"]:
-                left, top, right, bottom = one["box"]
-                box = {"bbox": [left, top, right - left, bottom - top]}
-                shape = box if kind == "bbox" else {"segmentation": one["mask"]}
-                image = {"image_id": images[Path(row["image"]).name], **shape}
-                found.append({**image, "category_id": classes[one["label"]], "score": one["score"]})
-        scores = COCOeval(true, true.loadRes(found), kind)
-        scores.evaluate(), scores.accumulate(), scores.summarize()
-        names = [f"test_{name}map", f"test_{name}map_50", f"test_{name}map_75"]
-        result |= dict(zip(names, scores.stats.tolist()))
-print(json.dumps(result))
-"""
-
-
 @pytest.mark.sweep
 def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of a number of images that none of them divides, with crowds."""
@@ -238,7 +210,8 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) ->
             (project / f"things/coco/{name}" / path.name).write_bytes(path.read_bytes())
     succeed(start(project, ["train.py", "--epochs", "8", "--batch-size", "4"], 1))
     asked = succeed(run_python(project, ["predict.py", "things/coco/test", "--threshold", "0"]))
-    expected = tell(project, COCO, stdin=asked.stdout)
+    true = "things/test/coco/annotations.json"
+    expected = tell(project, COCO, true, "bbox", "segm", stdin=asked.stdout)
     assert len(expected) == 6 and all(0.05 < value < 1 for value in expected.values())
     assert_evaluated(project, expected, abs=1e-6)
 

@@ -67,8 +67,12 @@ def write_lines(path: Path, rows: list) -> None:
     path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
 
-def wrong(**changes: object) -> str:
-    return json.dumps({"context": "Bo sings.", "question": "Who?", "answers": [], **changes})
+def wrong(answers: object) -> str:
+    return json.dumps({"context": "Bo sings.", "question": "Who?", "answers": answers})
+
+
+def answered(text: str, *starts: int) -> str:
+    return wrong({"text": [text], "answer_start": starts})
 
 
 def nested(**changes: object) -> str:
@@ -77,28 +81,23 @@ def nested(**changes: object) -> str:
 
 
 PLACE = "data[1].paragraphs[0].qas[0]"
+AT_0, AT_3 = ([{"text": "Bo", "answer_start": place}] for place in (0, 3))
 BAD = {
     "place.jsonl": (
-        "\n" + wrong(answers={"text": ["Bo"], "answer_start": [1]}),
+        "\n" + answered("Bo", 1),
         "line 2: the answer 'Bo' is not at character 1 of the context: there is 'o '",
     ),
-    "before.jsonl": (wrong(answers={"text": ["."], "answer_start": [-1]}), "not at character -1"),
-    "blank.jsonl": (
-        wrong(answers={"text": [" "], "answer_start": [2]}),
-        "answer at character 2 is empty",
-    ),
-    "length.jsonl": (wrong(answers={"text": ["Bo"], "answer_start": []}), "line 1: write its ans"),
-    "string.jsonl": (wrong(answers="Bo"), 'write its answers like this: {"text": ["words"], '),
+    "before.jsonl": (answered(".", -1), "not at character -1"),
+    "blank.jsonl": (answered(" ", 2), "answer at character 2 is empty"),
+    "length.jsonl": (answered("Bo"), "line 1: write its ans"),
+    "string.jsonl": (wrong("Bo"), 'write its answers like this: {"text": ["words"], '),
     "nothing.jsonl": ("\n", "nothing.jsonl has no questions"),
-    "few.jsonl": (wrong(), "few.jsonl: questions about 1 texts can't be split"),
-    "place.json": (
-        nested(answers=[{"text": "Bo", "answer_start": 3}]),
-        f"{PLACE}: the answer 'Bo' is not at character 3",
-    ),
+    "few.jsonl": (wrong([]), "few.jsonl: questions about 1 texts can't be split"),
+    "place.json": (nested(answers=AT_3), f"{PLACE}: the answer 'Bo' is not at character 3"),
     "start.json": (nested(answers=[{"text": "Bo"}]), f"{PLACE}: write its answers like this"),
     "impossible.json": (
-        nested(answers=[{"text": "Bo", "answer_start": 0}], is_impossible=True),
-        f"{PLACE}: is_impossible is True, with 1 answers",
+        nested(answers=AT_0, is_impossible=True),
+        f"{PLACE}: is_impossible is True",
     ),
     "possible.json": (nested(is_impossible=False), f"{PLACE}: is_impossible is False, with 0"),
     "question.json": (nested(question=None), f"{PLACE}: its question is not text, but None"),

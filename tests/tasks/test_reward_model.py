@@ -8,7 +8,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_lines
-from support.chat_models import make_chat_project
+from support.chat_models import assert_reads_a_dataset_of_the_hub, make_chat_project
 from support.in_order import OFF, ten_losses
 from support.training import (
     assert_evaluated,
@@ -145,14 +145,8 @@ def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
     """As a folder with such a dataset: a wrong row is named with its split."""
     given: dict[str, Value] = {"reward_model.dataset": "huggingface", **SMALL}
     project = make_project(tmp_path, {**given, "reward_model.dataset_name": "pairs"})
-    (project / "pairs").mkdir()
-    lines = write_pairs(project / "pairs/train.jsonl", 40)
-    succeed(start(project, ["train.py", *BRIEF], 1))
-    wrong = '{"prompt": "a", "chosen": "b"}'
-    (project / "pairs/train.jsonl").write_text("\n".join([*lines, wrong]) + "\n")
-    refused = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
-    assert refused.returncode
-    assert "pairs, row " in refused.stderr and "it needs prompt, chosen and" in refused.stderr
+    lines = write_pairs(project / "pairs.jsonl", 40)
+    assert_reads_a_dataset_of_the_hub(project, lines, "pairs, row ", "it needs prompt, chosen and")
 
 
 TRL = """

@@ -10,7 +10,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags
 from support.in_order import OFF, ten_losses
-from support.recordings import FLAC, HUB
+from support.recordings import FLAC, HUB, RATES
 from support.split import assert_split_trains_alike
 from support.training import (
     count_passed,
@@ -149,27 +149,13 @@ def test_a_project_passes_its_tests(model: str, given: dict[str, Value], tmp_pat
     assert count_passed(run_tests(make_project(tmp_path, given, model))) >= 25
 
 
-EXACT = """
-import json
-import jiwer
-import predict
-from data import load_rows, load_sound, prepare, sample_rate
-config, model = predict.load()
-predict.load_sound = lambda row, config: prepare(load_sound(row, sample_rate(config)), config)
-rows = load_rows(config)[2]
-found = predict.predict(config, model, rows)
-texts, heard = [row.text for row in rows], [row["text"] for row in found]
-print(json.dumps([len(rows), len(set(heard)), jiwer.wer(texts, heard), jiwer.cer(texts, heard)]))
-"""
-
-
 @pytest.mark.sweep
 def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set, from the texts that predict.py writes."""
     project = make_project(tmp_path, {"features.evaluate.enabled": True}, "wild")
     script = ["train.py", "--epochs", "2", "--learning-rate", "0.003", "--batch-size", "17"]
     succeed(start(project, script, 1))
-    count, different, *rates = tell(project, EXACT)
+    count, different, *rates = tell(project, RATES)
     assert count == 150 and different > 5 and all(rate > 0 for rate in rates)
     losses = []
     for processes in (1, 2, 3):
