@@ -38,6 +38,11 @@ TASKS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def look(task: str, path: str, *more: str) -> str:
     """What is said of the data."""
     dataset, columns = TASKS[task]
@@ -95,9 +100,8 @@ GOOD = [
 ]
 
 
-def test_a_table_of_images_is_looked_at(tmp_path: Path, monkeypatch) -> None:
+def test_a_table_of_images_is_looked_at() -> None:
     """Its columns have other names than those of texts."""
-    monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text(table("image,text", ROWS), encoding="utf-8")
     assert "2 columns: image, text" in look("embeddings", "t.csv", "dataset=images")
     found = look("embeddings", "t.csv", "dataset=images", "pair_columns=image,words")
@@ -105,10 +109,7 @@ def test_a_table_of_images_is_looked_at(tmp_path: Path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("cells", ["a,b|b||a", "['a', 'b']|['b']|[]|['a']", '["a","b"]|["b"]|()|a'])
-def test_labels_are_counted_as_training_reads_them(
-    cells: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_labels_are_counted_as_training_reads_them(cells: str) -> None:
     rows = [json.dumps({"text": "x", "labels": cell}) for cell in cells.split("|")] * 5
     Path("t.jsonl").write_text("\n".join(rows), encoding="utf-8")
     settings = "labels=many", "text_columns=text", "labels_column=labels"
@@ -116,18 +117,14 @@ def test_labels_are_counted_as_training_reads_them(
 
 
 @pytest.mark.parametrize(("task", "end", "text", "said"), GOOD)
-def test_what_is_said_of_good_rows(
-    task: str, end: str, text: str, said: str, tmp_path: Path, monkeypatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_said_of_good_rows(task: str, end: str, text: str, said: str) -> None:
     Path(f"t.{end}").write_text(text, encoding="utf-8")
     found = look(task, f"t.{end}")
     assert found.startswith("; ".join(filter(None, [f"t.{end}: 20 rows", said])))
     assert "problem" not in found
 
 
-def test_what_is_said_of_tagged_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_said_of_tagged_words() -> None:
     Path("t.conll").write_text(TAGGED)
     assert look("token_classification", "t.conll") == "t.conll: 20 sentences; 1 type: PER"
     rows = '{"tokens": ["Bo"], "tags": ["B-PER"]}\n' * 20
@@ -135,8 +132,7 @@ def test_what_is_said_of_tagged_words(tmp_path: Path, monkeypatch: pytest.Monkey
     assert look("token_classification", "t.jsonl") == "t.jsonl: 20 rows; 2 columns: tokens, tags"
 
 
-def test_what_is_said_of_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_said_of_questions() -> None:
     Path("t.json").write_text(SQUAD)
     assert look("question_answering", "t.json") == "t.json: 24 questions; 12 texts"
     row = {"question": "?", "answers": {"text": [], "answer_start": []}}
@@ -215,17 +211,13 @@ BAD = [
 
 
 @pytest.mark.parametrize(("task", "end", "text", "said"), BAD)
-def test_the_first_problem_is_said(
-    task: str, end: str, text: str | bytes, said: str, tmp_path: Path, monkeypatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_first_problem_is_said(task: str, end: str, text: str | bytes, said: str) -> None:
     Path(f"t.{end}").write_bytes(text if isinstance(text, bytes) else text.encode())
     assert said in look(task, f"t.{end}")
 
 
-def test_folders_are_looked_at_as_training_reads_them(tmp_path: Path, monkeypatch) -> None:
+def test_folders_are_looked_at_as_training_reads_them(tmp_path: Path) -> None:
     """Hidden ones are left out, splits may have other names, and others are no classes."""
-    monkeypatch.chdir(tmp_path)
     names = [f"{kind}/{number}.png" for kind in ("cat", "dog") for number in range(6)]
     hidden = ["cat/.ipynb_checkpoints/0.png", ".cache/x/0.png", "__MACOSX/cat/0.png"]
     write_files(tmp_path / "images", dict.fromkeys([*names, *hidden], ""))
@@ -240,8 +232,7 @@ def test_folders_are_looked_at_as_training_reads_them(tmp_path: Path, monkeypatc
     assert "problem: its folders 2024, 2025 have the same subfolders" in look(task, "years")
 
 
-def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_said_of_folders(tmp_path: Path) -> None:
     names = [f"{kind}/{number}.png" for kind in ("cat", "dog") for number in range(6)]
     write_files(tmp_path / "images", dict.fromkeys([*names, "cat/notes.md"], ""))
     write_files(tmp_path / "texts", {"a.txt": "x", "b.txt": "y", "c.md": ""})
@@ -260,9 +251,8 @@ def test_what_is_said_of_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert look("gan", "later") == "later does not exist yet: training needs it."
 
 
-def test_what_is_said_of_sounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_said_of_sounds(tmp_path: Path) -> None:
     """Folders of them, or a table of files and labels."""
-    monkeypatch.chdir(tmp_path)
     names = [f"{kind}/{number}.wav" for kind in ("cat", "dog") for number in range(6)]
     write_files(tmp_path / "sounds", dict.fromkeys([*names, "cat/notes.md"], ""))
     task = "audio_classification"
@@ -280,9 +270,8 @@ def test_what_is_said_of_sounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert look(task, "d.csv") == "d.csv: the file is empty."
 
 
-def test_files_of_parts_are_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_parts_are_looked_at_too(tmp_path: Path) -> None:
     """One that is for training alone may be small."""
-    monkeypatch.chdir(tmp_path)
     short = table("text,label", ROWS[:4])
     write_files(tmp_path, {"a.csv": short, "b.csv": short, "c.csv": short.replace("label", "kind")})
     found = look(TEXT, "a.csv", "val_path=b.csv", "test_path=c.csv")
@@ -292,7 +281,6 @@ def test_files_of_parts_are_looked_at_too(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_little_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a file without an end of lines, of many rows, of what is no file, of links in folders."""
-    monkeypatch.chdir(tmp_path)
     with Path("huge.csv").open("wb") as file:
         file.truncate(2**36)
     Path("rows.csv").write_text(TEXTS + "a,b\n" * 30_000)
@@ -308,11 +296,8 @@ def test_little_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert time.monotonic() - begin < 20
 
 
-def test_new_says_it_above_the_next_steps(
-    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_says_it_above_the_next_steps(cli: Cli, tmp_path: Path) -> None:
     """As it was named, from where the command runs. It is no error, and no library is needed."""
-    monkeypatch.chdir(tmp_path)
     write_files(tmp_path, {"data/houses.csv": SIZES})
     task = "tabular_regression"
     given = [f"{task}.{x}" for x in ("dataset=csv", "path=data/houses.csv", "target=seize")]
