@@ -66,6 +66,13 @@ def written(terminal: Terminal) -> dict[str, bytes]:
     return read_files(terminal.folder / "project")
 
 
+def finished(terminal: Terminal) -> dict[str, bytes]:
+    """The files, after Enter at all questions that are left."""
+    terminal.repeat(ENTER, until=SUMMARY)
+    assert terminal.finish(ENTER) == 0
+    return written(terminal)
+
+
 def written_without_asking(folder: Path, *options: str) -> dict[str, bytes]:
     folder.mkdir()
     result = run_cli("new", "project", "--yes", *options, cwd=folder)
@@ -142,9 +149,7 @@ def test_the_columns_of_named_data_are_choices(start: Start, tmp_path: Path) -> 
     terminal.point_at("id", "(tabular_regression.drop_columns)")
     terminal.press(" ")
     terminal.press(ENTER)
-    terminal.repeat(ENTER, until=SUMMARY)
-    assert terminal.finish(ENTER) == 0
-    files = written(terminal)
+    files = finished(terminal)
     text = files["config.py"].decode()
     assert 'path: str = "../../houses.csv"' in text
     assert 'target: str = "rooms"' in text and 'drop_columns: str = "id"' in text
@@ -448,10 +453,8 @@ def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
     small.press(" ")
     small.press(ENTER, "● best_model")
     small.wait("(features.ema.decay)")
-    small.repeat(ENTER, until=SUMMARY)
-    assert small.finish(ENTER) == 0
     options = ["--set=features.ema=true", "--set=features.best_model=true"]
-    assert written(small) == written_without_asking(tmp_path / "set", *options)
+    assert finished(small) == written_without_asking(tmp_path / "set", *options)
 
 
 def test_typing_finds_a_task(start: Start) -> None:
@@ -491,9 +494,7 @@ def test_tab_completes_a_path(start: Start, tmp_path: Path) -> None:
     terminal.press("o\t", "In which folder")
     terminal.settled("pictures/others")
     terminal.press(ENTER)
-    terminal.repeat(ENTER, until=SUMMARY)
-    assert terminal.finish(ENTER) == 0
-    answers = tomllib.loads(written(terminal)["scaffold.toml"].decode())
+    answers = tomllib.loads(finished(terminal)["scaffold.toml"].decode())
     assert answers["image_classification"]["path"] == "../pictures/others"
 
 
@@ -557,9 +558,7 @@ def test_given_answers_are_not_asked(start: Start, tmp_path: Path) -> None:
     terminal.answer("(training.gradient_accumulation_steps)")
     assert "○ ema " not in terminal.wait("Which features?")
     terminal.repeat(ENTER, until="(features.ema.decay)")
-    terminal.repeat(ENTER, until=SUMMARY)
-    assert terminal.finish(ENTER) == 0
-    assert written(terminal) == written_without_asking(tmp_path / "yes", *options)
+    assert finished(terminal) == written_without_asking(tmp_path / "yes", *options)
 
 
 def test_only_open_questions_are_asked(start: Start) -> None:
@@ -630,10 +629,8 @@ def test_a_file_of_accelerate_leaves_open_how_a_run_is_started(
     else:
         terminal.answer("(hardware.main_process_ip) [10.0.0.1]")
         terminal.answer("(hardware.main_process_port) [29500]")
-    terminal.repeat(ENTER, until=SUMMARY)
-    assert terminal.finish(ENTER) == 0
     options = ["--from-accelerate-config", str(file), "--name=net", f"--launcher={launcher}"]
-    files = written(terminal)
+    files = finished(terminal)
     assert files == written_without_asking(tmp_path / "yes", *options)
     assert (b"machine_rank = 1" in files["scaffold.toml"]) == (launcher != "slurm")
 

@@ -66,10 +66,9 @@ arguments = transformers.TrainingArguments(
 Trainer(other, arguments).train()
 ends = [network.state_dict() for network in (begin.model, other)]
 """
-# ten steps of a project, and the same batches by the Trainer of Transformers, from equal weights.
-# `note` stands for the function of data.py that makes a batch, and keeps it in `seen`
-STEPS = (
-    """
+# ten steps of a project. `note` stands for the function of data.py that makes a batch, and keeps it
+# in `seen`
+OURS = """
 import torch, transformers
 from torch.utils.data import DataLoader
 
@@ -83,6 +82,11 @@ train.build_model, data.{collate} = lambda config: begin, note
 train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
 lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
 ours = [line["loss"] for line in lines if "loss" in line]
+"""
+# the same batches by the Trainer of Transformers, from equal weights
+STEPS = (
+    OURS
+    + """
 other = build(config).model
 other.load_state_dict(torch.load("begin.pt"))
 batches, theirs = seen[:10], []

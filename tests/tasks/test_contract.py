@@ -55,117 +55,95 @@ class Record:
         return [name if "::" in name else f"tasks/{self.file}::{name}" for name in named if name]
 
 
+DEFINED = "test_metrics_are_those_of_their_definition_on_any_processes"
+TORCHMETRICS = "test_metrics_are_those_of_torchmetrics_on_any_processes"
+# the file, then what shows the steps, the metrics and a pretrained model
 RECORDS = {
-    "audio_classification": Record(
-        "test_audio.py",
-        metrics="test_metrics_are_those_of_torchmetrics_on_any_processes",
-        pretrained=TUNED,
-    ),
+    "audio_classification": Record("test_audio.py", LOOP, TORCHMETRICS, TUNED),
     "autoencoder": Record("test_autoencoder.py"),
     "diffusion": Record(
         "test_diffusion.py",
-        steps="test_noise_targets_and_steps_are_those_of_diffusers",
-        metrics="test_evaluation_is_the_same_on_any_processes",
-        pretrained="test_a_pretrained_model_is_trained_and_used",
+        "test_noise_targets_and_steps_are_those_of_diffusers",
+        "test_evaluation_is_the_same_on_any_processes",
+        "test_a_pretrained_model_is_trained_and_used",
     ),
-    "dpo": Record(
-        "test_dpo.py",
-        steps="test_losses_are_those_of_trl",
-        metrics="test_metrics_are_those_of_their_definition_on_any_processes",
-        pretrained=PASSES,
-    ),
+    "dpo": Record("test_dpo.py", "test_losses_are_those_of_trl", DEFINED, PASSES),
     "embeddings": Record(
         "test_embeddings.py",
-        steps="test_ten_steps_are_those_of_sentence_transformers",
-        metrics="test_scores_are_those_of_torchmetrics",
-        pretrained=TUNED,
+        "test_ten_steps_are_those_of_sentence_transformers",
+        "test_scores_are_those_of_torchmetrics",
+        TUNED,
     ),
     "forecasting": Record(
-        "test_forecasting.py", metrics="test_metrics_are_those_of_utilsforecast_on_any_processes"
+        "test_forecasting.py", LOOP, "test_metrics_are_those_of_utilsforecast_on_any_processes"
     ),
-    "gan": Record("test_tasks.py", steps=PROOF),
+    "gan": Record("test_tasks.py", PROOF),
     "image_classification": Record(
         "test_images.py",
-        metrics="training/test_training.py::test_evaluation_is_the_same_on_1_2_and_3_processes",
-        pretrained="tasks/test_vision_and_speech_models.py"
-        "::test_a_pretrained_model_goes_with_what_else_one_uses",
+        LOOP,
+        "training/test_training.py::test_evaluation_is_the_same_on_1_2_and_3_processes",
+        "tasks/test_vision_and_speech_models.py::test_a_pretrained_model_goes_with_what_else_one_uses",
     ),
     "language_model": Record(
         "test_text_and_tables.py",
-        pretrained="features/test_lora.py::test_adapters_go_with_other_families",
+        LOOP,
+        PROOF,
+        "features/test_lora.py::test_adapters_go_with_other_families",
     ),
     "masked_language_model": Record(
         "test_masked_language_model.py",
-        steps=TRAINER,
-        metrics="test_perplexity_is_that_of_the_whole_set",
-        pretrained="test_a_pretrained_model_is_trained",
+        TRAINER,
+        "test_perplexity_is_that_of_the_whole_set",
+        "test_a_pretrained_model_is_trained",
     ),
     "multiple_choice": Record(
-        "test_multiple_choice.py",
-        steps=TRAINER,
-        metrics="test_accuracy_is_that_of_sklearn",
-        pretrained=TUNED,
+        "test_multiple_choice.py", TRAINER, "test_accuracy_is_that_of_sklearn", TUNED
     ),
     "object_detection": Record(
         "test_detection.py",
-        steps="test_the_loss_of_an_image_is_that_of_transformers",
-        metrics="test_metrics_are_those_of_the_coco_tools_on_any_processes",
-        pretrained="test_a_pretrained_detector_is_fine_tuned",
+        "test_the_loss_of_an_image_is_that_of_transformers",
+        "test_metrics_are_those_of_the_coco_tools_on_any_processes",
+        "test_a_pretrained_detector_is_fine_tuned",
     ),
     "own": Record("test_tasks.py", files=""),
     "question_answering": Record(
-        "test_question_answering.py",
-        steps=TRAINER,
-        metrics="test_scores_are_those_of_squad",
-        pretrained=TUNED,
+        "test_question_answering.py", TRAINER, "test_scores_are_those_of_squad", TUNED
     ),
     "reward_model": Record(
-        "test_reward_model.py",
-        steps="test_ten_steps_are_those_of_trl",
-        metrics="test_metrics_are_those_of_their_definition_on_any_processes",
-        pretrained=PASSES,
+        "test_reward_model.py", "test_ten_steps_are_those_of_trl", DEFINED, PASSES
     ),
     "self_supervised": Record(
         "test_self_supervised.py",
-        steps="test_loss_and_gradients_are_those_of_one_process_with_the_whole_batch",
-        metrics="test_accuracies_are_those_of_scikit_learn",
-        pretrained="test_the_choices_pass_the_tests_of_their_projects",
+        "test_loss_and_gradients_are_those_of_one_process_with_the_whole_batch",
+        "test_accuracies_are_those_of_scikit_learn",
+        "test_the_choices_pass_the_tests_of_their_projects",
     ),
-    "semantic_segmentation": Record(
-        "test_segmentation.py",
-        metrics="test_metrics_are_those_of_torchmetrics_on_any_processes",
-        pretrained=TUNED,
-    ),
+    "semantic_segmentation": Record("test_segmentation.py", LOOP, TORCHMETRICS, TUNED),
     "seq2seq": Record(
         "test_seq2seq.py",
-        steps="test_losses_are_those_of_transformers",
-        metrics="test_metrics_are_those_of_the_libraries_on_any_processes",
-        pretrained="test_a_pretrained_model_trains_predicts_and_is_exported",
+        "test_losses_are_those_of_transformers",
+        "test_metrics_are_those_of_the_libraries_on_any_processes",
+        "test_a_pretrained_model_trains_predicts_and_is_exported",
     ),
     "sft": Record(
         "test_sft.py",
-        steps="test_losses_are_those_of_trl",
-        metrics="test_metrics_are_those_of_generated_answers_on_any_processes",
-        pretrained=PASSES,
+        "test_losses_are_those_of_trl",
+        "test_metrics_are_those_of_generated_answers_on_any_processes",
+        PASSES,
     ),
     "speech_recognition": Record(
-        "test_speech.py",
-        steps=TRAINER,
-        metrics="test_metrics_are_those_of_jiwer_on_any_processes",
-        pretrained=TUNED,
+        "test_speech.py", TRAINER, "test_metrics_are_those_of_jiwer_on_any_processes", TUNED
     ),
     "tabular_classification": Record("test_text_and_tables.py"),
     "tabular_regression": Record("test_text_and_tables.py"),
     "text_classification": Record(
         "test_text_and_tables.py",
-        metrics="tasks/test_labels.py::test_metrics_are_those_of_scikit_learn",
-        pretrained=TUNED,
+        LOOP,
+        "tasks/test_labels.py::test_metrics_are_those_of_scikit_learn",
+        TUNED,
     ),
     "token_classification": Record(
-        "test_token_classification.py",
-        steps=TRAINER,
-        metrics="test_f1_is_that_of_seqeval",
-        pretrained=TUNED,
+        "test_token_classification.py", TRAINER, "test_f1_is_that_of_seqeval", TUNED
     ),
 }
 

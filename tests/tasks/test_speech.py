@@ -9,11 +9,12 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
-from support.encoders import BY_TRANSFORMERS
+from support.encoders import BY_TRANSFORMERS, OURS
 from support.files import write_files
 from support.recordings import FLAC, HUB, RATES, RECORD
 from support.rendering import render
 from support.training import (
+    ask,
     count_passed,
     count_processes,
     evaluate,
@@ -291,50 +292,28 @@ def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: P
     assert count_passed(run_tests(project)) >= 30
 
 
-TRAINER = (
-    """
-import json
-import pathlib
-import torch
-import transformers
-import data, model, train
-from torch.utils.data import DataLoader
-from transformers import AutoModelForCTC
-
-config = train.Config()
-seen, collate = [], data.collate
+NOTE = """
+collate = data.collate
 
 def note(samples):
-    batch = collate(samples)
-    seen.append(batch)
-    return batch
-
-torch.manual_seed(0)
-build = model.build_model
-begin = build(config)
-begin.model.save_pretrained("begin")
-train.build_model, data.collate = lambda config: begin, note
-train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
-lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
-ours = [line["loss"] for line in lines if "loss" in line]
-
-settings = transformers.AutoConfig.from_pretrained("begin")
+    seen.append(collate(samples))
+    return seen[-1]
+"""
+TRAINER = f"""{OURS.format(note=NOTE, collate="collate")}
+settings = build(config).model.config
 settings.ctc_loss_reduction, settings.layerdrop = "mean", 0.0
 settings.apply_spec_augment = False
-other = AutoModelForCTC.from_pretrained("begin", config=settings)
+other = transformers.AutoModelForCTC.from_config(settings)
+other.load_state_dict(torch.load("begin.pt"))
 other.freeze_feature_encoder()
 theirs, batches = [], []
 for sounds, lengths, targets, sizes in seen[:10]:
     labels = targets.masked_fill(torch.arange(targets.shape[1]) >= sizes[:, None], -100)
     mask = (torch.arange(sounds.shape[1]) < lengths[:, None]).long()
-    batches.append({"input_values": sounds, "attention_mask": mask, "labels": labels})
-"""
-    + BY_TRANSFORMERS
-    + """
+    batches.append({{"input_values": sounds, "attention_mask": mask, "labels": labels}})
+{BY_TRANSFORMERS}
 worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[0])
-print(json.dumps([ours, theirs, worst]))
 """
-)
 
 
 @pytest.mark.sweep
@@ -344,7 +323,7 @@ def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, prov
     project = make_pretrained(
         tmp_path, TASK, PRETRAINED, "layer", {**given, "training.weight_decay": 0.0}
     )
-    ours, theirs, worst = tell(project, TRAINER)
+    ours, theirs, worst = ask(project, TRAINER, "[ours, theirs, worst]")
     assert len(ours) == len(theirs) == 10
     assert ours == pytest.approx(theirs, abs=1e-5)
     assert worst < 1e-5
