@@ -283,15 +283,17 @@ def test_tables_are_added_in_the_order_in_which_they_are_written(old: str, tmp_p
     assert_holds(new, EMA, tmp_path)
 
 
-@pytest.mark.parametrize("old", ["[[features]]\nema = true\n", "[[training]]\nepochs = 3\n"])
-def test_a_list_of_tables_is_refused(old: str) -> None:
-    with pytest.raises(ScaffoldError, match="Write each setting on a line of its own"):
+@pytest.mark.parametrize(
+    ("old", "said"),
+    [
+        ("[[features]]\nema = true\n", "Write each setting on a line of its own"),
+        ("[[training]]\nepochs = 3\n", "Write each setting on a line of its own"),
+        ("[training\n", "is not valid TOML"),
+    ],
+)
+def test_lists_of_tables_and_other_texts_are_refused(old: str, said: str) -> None:
+    with pytest.raises(ScaffoldError, match=said):
         rewrite_settings(CATALOG, old, EMA, DEFAULT)
-
-
-def test_a_text_that_is_no_toml_is_refused() -> None:
-    with pytest.raises(ScaffoldError, match="is not valid TOML"):
-        rewrite_settings(CATALOG, "[training\n", EMA, DEFAULT)
 
 
 def test_tomlkit_is_imported_only_when_it_is_needed() -> None:

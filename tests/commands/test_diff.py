@@ -24,6 +24,9 @@ TOOLS = {
 }
 
 
+Apply = Callable[[Path, bytes], None]
+
+
 def encode(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
@@ -33,7 +36,7 @@ def patch_of(changes: list[Change], renamed_from: Mapping[str, str] | None = Non
 
 
 @pytest.fixture(params=TOOLS)
-def apply(request: pytest.FixtureRequest) -> Callable[[Path, bytes], None]:
+def apply(request: pytest.FixtureRequest) -> Apply:
     """Applies a patch to a folder, without a word from the tool."""
     if not shutil.which(request.param):
         pytest.skip(f"there is no {request.param}")
@@ -81,9 +84,7 @@ NAMES = ["x.py", "a b/c d.txt", "naïve/é.md", "é ö.md", 'quo"te.md', " x", "
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_any_text_comes_out_as_it_went_in(
-    case: str, apply: Callable[[Path, bytes], None], tmp_path: Path
-) -> None:
+def test_any_text_comes_out_as_it_went_in(case: str, apply: Apply, tmp_path: Path) -> None:
     before, after = CASES[case]
     (tmp_path / "x").mkdir()
     path = tmp_path / "x" / "d.txt"
@@ -99,9 +100,7 @@ def test_any_text_comes_out_as_it_went_in(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_any_name_and_any_change_of_its_file(
-    name: str, apply: Callable[[Path, bytes], None], tmp_path: Path
-) -> None:
+def test_any_name_and_any_change_of_its_file(name: str, apply: Apply, tmp_path: Path) -> None:
     texts = ["a\nb\n", "a\nc\n", "", None]
     steps = [(one, two) for one in texts for two in texts if one != two]
     assert len(steps) == 12
@@ -120,7 +119,7 @@ def test_any_name_and_any_change_of_its_file(
 @pytest.mark.parametrize("place", ["s/x.py", "s é/x y.py", "y.py"])
 @pytest.mark.parametrize("name", ["x.py", "x é y.py"])
 def test_a_file_that_was_moved(
-    name: str, place: str, after: str, apply: Callable[[Path, bytes], None], tmp_path: Path
+    name: str, place: str, after: str, apply: Apply, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_text("a\nb\nc\n")
     patch = patch_of([Change(place, "a\nb\nc\n", after)], {place: name})
@@ -171,9 +170,7 @@ def run_diff(folder: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
     )
 
 
-def test_own_changes_make_the_owners_files_of_a_fresh_render(
-    apply: Callable[[Path, bytes], None], tmp_path: Path
-) -> None:
+def test_own_changes_make_the_owners_files_of_a_fresh_render(apply: Apply, tmp_path: Path) -> None:
     make_project(tmp_path / "mine")
     edit(tmp_path / "mine")
     result = run_diff(tmp_path / "mine", PYTHONIOENCODING="ascii")
@@ -221,11 +218,8 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_colour_only_in_a_terminal(tmp_path: Path) -> None:
     make_project(tmp_path)
     (tmp_path / "data.py").write_text("mine\n")
-    for no_colour, term, expected in (
-        ("", "xterm", True),
-        ("1", "xterm", False),
-        ("", "dumb", False),
-    ):
+    for no_colour, term in ("", "xterm"), ("1", "xterm"), ("", "dumb"):
+        expected = (no_colour, term) == ("", "xterm")
         env = {**os.environ, "TERM": term, "NO_COLOR": no_colour}
         child = pexpect.spawn(sys.executable, ["-c", SHOW, str(tmp_path)], env=env, timeout=30)
         said = child.read()

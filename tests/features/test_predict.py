@@ -30,7 +30,7 @@ from support.inputs import (
     write_table,
     write_texts,
 )
-from support.rendering import render, write_project
+from support.rendering import of_task, render, write_project
 from support.training import said, start, succeed
 
 pytestmark = pytest.mark.train
@@ -88,7 +88,7 @@ TABLE: dict[str, Value] = {"path": "table.csv", "target": "kind"}
 
 
 def about(task: str, **choices: Value) -> dict[str, Value]:
-    return {"project.task": task, **{f"{task}.{name}": value for name, value in choices.items()}}
+    return {"project.task": task, **of_task(task, **choices)}
 
 
 def prepare_mnist(folder: Path) -> None:

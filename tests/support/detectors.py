@@ -5,7 +5,7 @@ from pathlib import Path
 
 from scaffold.answers.catalog import Value
 from support.files import write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import run_python
 
 TASK = "object_detection"
@@ -99,9 +99,7 @@ print(json.dumps(result))
 def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, count: int = 40) -> Path:
     """A project for images of a folder, and the folder."""
     files: dict[str, Value] = {
-        f"{TASK}.dataset": kind,
-        f"{TASK}.path": "things",
-        f"{TASK}.image_size": 64,
+        **of_task(TASK, dataset=kind, path="things", image_size=64),
         "training.num_workers": 0,
     }
     write_files(folder, render({"project.task": TASK, **files, **given}))
@@ -179,11 +177,9 @@ model.save_pretrained("small")
 normal = YolosImageProcessor if sys.argv[1] == "yolos" else DetrImageProcessor
 (RTDetrImageProcessor if "num_denoising" in settings else normal)().save_pretrained("small")
 """
-TRANSFORMERS: dict[str, Value] = {
-    f"{TASK}.model": "transformers",
-    f"{TASK}.pretrained_name": "small",
-    f"{TASK}.image_size": 64,
-}
+TRANSFORMERS: dict[str, Value] = of_task(
+    TASK, model="transformers", pretrained_name="small", image_size=64
+)
 
 
 def make_pretrained(folder: Path, kind: str, given: Mapping[str, Value] = {}) -> Path:

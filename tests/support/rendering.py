@@ -31,10 +31,14 @@ def render_with_best(given: Mapping[str, Value]) -> Mapping[str, str]:
     return render({"features.best_model.enabled": True, **given})
 
 
-def write_project(folder: Path, task: str, **given: object) -> Path:
+def of_task(task: str, **settings: Value) -> dict[str, Value]:
+    """Settings of a task, under their whole keys."""
+    return {f"{task}.{key}": value for key, value in settings.items()}
+
+
+def write_project(folder: Path, task: str, **given: Value) -> Path:
     """A project of a task, with these settings of the task."""
-    settings = {f"{task}.{key}": value for key, value in given.items()}
-    return write_files(folder, render({"project.task": task, **settings}))  # type: ignore[dict-item]
+    return write_files(folder, render({"project.task": task, **of_task(task, **given)}))
 
 
 @cache

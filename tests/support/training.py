@@ -17,7 +17,7 @@ from scaffold.answers.catalog import Value
 from support import warm
 from support.files import write_files
 from support.paths import DRIVERS, TORCHVISION
-from support.rendering import render
+from support.rendering import of_task, render
 
 
 def run_python(
@@ -135,8 +135,7 @@ def make_pretrained(
     """A project with a small pretrained model, and the model in a folder, which a script makes."""
     answers: dict[str, Value] = {
         "project.task": task,
-        f"{task}.model": "pretrained",
-        f"{task}.pretrained_name": "small",
+        **of_task(task, model="pretrained", pretrained_name="small"),
     }
     write_files(folder, render({**answers, **given}))
     made = run_python(folder, ["-c", script, kind])

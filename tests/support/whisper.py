@@ -6,15 +6,13 @@ from pathlib import Path
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.recordings import RECORD
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import run_python
 
 TASK = "speech_recognition"
 WHISPER: dict[str, Value] = {
     "project.task": TASK,
-    f"{TASK}.model": "whisper",
-    f"{TASK}.pretrained_name": "several",
-    f"{TASK}.max_tokens": 40,
+    **of_task(TASK, model="whisper", pretrained_name="several", max_tokens=40),
 }
 # small Whisper models, whose tokenizer is trained on the spot. They hear a second or three, and are
 # stored in 16 bits. `english` knows one language, the others know three. The weights of `wild` are

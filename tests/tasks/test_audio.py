@@ -10,7 +10,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
 from support.files import write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import (
     count_passed,
     count_processes,
@@ -28,10 +28,7 @@ pytestmark = pytest.mark.train
 
 TASK = "audio_classification"
 FILES: dict[str, Value] = {
-    f"{TASK}.dataset": "files",
-    f"{TASK}.path": "calls",
-    f"{TASK}.seconds": 0.4,
-    f"{TASK}.width": 4,
+    **of_task(TASK, dataset="files", path="calls", seconds=0.4, width=4),
     "training.num_workers": 0,
 }
 BRIEF = ["--epochs", "1", "--batch-size", "4"]

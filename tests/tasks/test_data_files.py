@@ -615,7 +615,10 @@ def test_times_come_back_as_they_were_written(project, times, after):
     [
         ([f"{2024 + n // 52}{1 + n % 52:02}" for n in range(156)], "202401, a number with weeks"),
         ([f"{1990 + n // 4}{1 + n % 4}" for n in range(120)], "19901, a number with quarters"),
-        ([f"202601{1 + n // 24:02}{n % 24:02}" for n in range(240)], "2026010100, a number with"),
+        (
+            [f"202601{1 + n // 24:02}{n % 24:02}" for n in range(240)],
+            "2026010100, a number with hours",
+        ),
     ],
 )
 def test_numbers_that_are_no_steps_are_refused(project, times, said):

@@ -7,7 +7,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
 from support.files import write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import (
     assert_evaluated,
     count_passed,
@@ -23,11 +23,7 @@ pytestmark = pytest.mark.train
 
 TASK = "diffusion"
 FOLDER: dict[str, Value] = {
-    f"{TASK}.dataset": "image_folder",
-    f"{TASK}.path": "marks",
-    f"{TASK}.image_size": 8,
-    f"{TASK}.width": 8,
-    f"{TASK}.levels": 2,
+    **of_task(TASK, dataset="image_folder", path="marks", image_size=8, width=8, levels=2),
     "training.num_workers": 0,
 }
 CLASSES: dict[str, Value] = {f"{TASK}.condition": "classes", f"{TASK}.classes": 2}

@@ -8,7 +8,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.chat_models import MAKE_MODELS
 from support.files import write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import run_python, succeed
 
 pytestmark = pytest.mark.train
@@ -18,8 +18,7 @@ def make_project(folder: Path, task: str, model: str, **more: Value) -> Path:
     """A project with a small pretrained model, whose tokenizer puts <s> before each text."""
     answers: dict[str, Value] = {
         "project.task": task,
-        f"{task}.model": "pretrained",
-        f"{task}.model_name": model,
+        **of_task(task, model="pretrained", model_name=model),
         **{name.replace("__", "."): value for name, value in more.items()},
     }
     write_files(folder, render(answers))

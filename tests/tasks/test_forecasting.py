@@ -12,7 +12,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
 from support.files import replace_in, write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import (
     assert_evaluated,
     count_passed,
@@ -30,11 +30,7 @@ pytestmark = pytest.mark.train
 
 TASK = "forecasting"
 FILE: dict[str, Value] = {
-    f"{TASK}.dataset": "file",
-    f"{TASK}.path": "sales.csv",
-    f"{TASK}.context": 14,
-    f"{TASK}.horizon": 5,
-    f"{TASK}.season": 7,
+    **of_task(TASK, dataset="file", path="sales.csv", context=14, horizon=5, season=7),
     "training.num_workers": 0,
 }
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
@@ -88,18 +84,15 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     constant = [float(line["forecast"]) for line in lines if line["series"] == "new"]
     assert all(3 < value < 11 for value in constant), "scaled by its own values"
 
-    more = {  # rows behind the first two, and what is said of them
-        "double": (
-            ["2026-01-01,1,x", "2026-01-01,2,x"],
-            "row 4 has a second value for series 'x' at 2026-01-01",
-        ),
-        "irregular": (["2026-01-03 12:00,1,x"], "can't infer the step"),
+    # rows behind the first two
+    double, irregular = ["2026-01-01,1,x", "2026-01-01,2,x"], ["2026-01-03 12:00,1,x"]
+    write_rows(project / "double.csv", [*rows[:2], *double, *rows[2:]])
+    write_rows(project / "irregular.csv", [*rows[:2], *irregular, *rows[2:]])
+    expected = {
+        "double.csv": "double.csv: row 4 has a second value for series 'x' at 2026-01-01",
+        "irregular.csv": "irregular.csv: can't infer the step",
     }
-    for name, (wrong, _) in more.items():
-        write_rows(project / f"{name}.csv", [*rows[:2], *wrong, *rows[2:]])
-    refuse_paths(
-        project, {f"{name}.csv": f"{name}.csv: {said}" for name, (_, said) in more.items()}
-    )
+    refuse_paths(project, expected)
     between = "irregular.csv: row 3 has the time 2026-01-03 12:00, which is between two steps of D"
     few = "sales.csv: the validation data have no window: they have 12 steps"
     wrong = {

@@ -194,23 +194,16 @@ def test_a_folder_of_digits_is_learned(
     assert lowest <= float(found) <= highest
 
 
-BROKEN = {
-    "an empty file": (b"", "can't be loaded: "),
-    "no Parquet": (b"PAR1 and nothing else", "can't be loaded: "),
-}
-
-
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_dataset_of_the_hub_ends_in_one_line(name: str, tmp_path: Path) -> None:
-    data, reason = BROKEN[name]
+@pytest.mark.parametrize("data", [b"", b"PAR1 and nothing else"], ids=["empty", "no Parquet"])
+def test_a_broken_dataset_of_the_hub_ends_in_one_line(data: bytes, tmp_path: Path) -> None:
     given = {"image_classification.dataset": "huggingface"}
     project = write_files(tmp_path / "project", render(given))
     (project / "broken").mkdir()
     (project / "broken/train.parquet").write_bytes(data)
     result = start(project, ["train.py", "--dataset-name", "broken"], processes=1)
     assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
-    assert f"The dataset 'broken' {reason}" in result.stderr
+    assert "The dataset 'broken' can't be loaded: " in result.stderr
 
 
 DRAWN: dict[str, dict[str, Value]] = {
@@ -236,9 +229,8 @@ def test_wandb_keeps_the_pictures(task: str, tmp_path: Path) -> None:
     for one, other in zip(written, kept, strict=True):
         assert other.name.startswith(one.stem.rsplit("_", 1)[0])
         with Image.open(one) as drawn, Image.open(other) as sent:
-            assert (
-                ImageChops.difference(drawn.convert("RGB"), sent.convert("RGB")).getbbox() is None
-            )
+            gap = ImageChops.difference(drawn.convert("RGB"), sent.convert("RGB"))
+            assert gap.getbbox() is None
 
 
 def step_of(path: Path) -> int:

@@ -13,7 +13,7 @@ from scaffold.errors import AnswerError
 from support.bad_files import refuse_paths
 from support.detectors import COCO, TASK, share_images
 from support.files import write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import (
     assert_evaluated,
     count_passed,
@@ -103,9 +103,7 @@ print(json.dumps([found, same]))
 def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, size: int = 64) -> Path:
     """A project for drawn images of this size, or of several ones."""
     files: dict[str, Value] = {
-        f"{TASK}.dataset": kind,
-        f"{TASK}.path": f"things/{kind}",
-        f"{TASK}.image_size": 64,
+        **of_task(TASK, dataset=kind, path=f"things/{kind}", image_size=64),
         "training.num_workers": 0,
     }
     write_files(folder, render({**MASKS, **files, **given}))

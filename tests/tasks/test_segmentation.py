@@ -13,7 +13,7 @@ from support.bad_files import refuse_flags, refuse_paths
 from support.combinations import in_turns
 from support.detectors import share_images
 from support.files import replace_in, write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.segmenters import PRETRAINED, TASK, make_pretrained
 from support.split import assert_split_trains_alike
 from support.training import (
@@ -33,10 +33,7 @@ from support.training import (
 pytestmark = pytest.mark.train
 
 FOLDER: dict[str, Value] = {
-    f"{TASK}.dataset": "folder",
-    f"{TASK}.path": "scans",
-    f"{TASK}.classes": 3,
-    f"{TASK}.image_size": 16,
+    **of_task(TASK, dataset="folder", path="scans", classes=3, image_size=16),
     "training.num_workers": 0,
 }
 BRIEF = ["--epochs", "1", "--batch-size", "4"]

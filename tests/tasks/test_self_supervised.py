@@ -10,7 +10,7 @@ from scaffold.errors import AnswerError
 from support.bad_files import refuse_flags
 from support.combinations import in_turns
 from support.files import replace_in, write_files
-from support.rendering import render
+from support.rendering import of_task, render
 from support.scores import run_cases
 from support.training import (
     assert_evaluated,
@@ -30,9 +30,7 @@ pytestmark = pytest.mark.train
 
 TASK = "self_supervised"
 FOLDER: dict[str, Value] = {
-    f"{TASK}.dataset": "image_folder",
-    f"{TASK}.path": "marks",
-    f"{TASK}.image_size": 16,
+    **of_task(TASK, dataset="image_folder", path="marks", image_size=16),
     "training.num_workers": 0,
 }
 MAE: dict[str, Value] = {f"{TASK}.method": "mae"}

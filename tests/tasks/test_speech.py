@@ -12,7 +12,7 @@ from support.bad_files import refuse_flags, refuse_paths
 from support.encoders import BY_TRANSFORMERS, OURS
 from support.files import write_files
 from support.recordings import FLAC, HUB, RATES, RECORD
-from support.rendering import render
+from support.rendering import of_task, render
 from support.training import (
     ask,
     count_passed,
@@ -32,12 +32,7 @@ pytestmark = pytest.mark.train
 
 TASK = "speech_recognition"
 FILES: dict[str, Value] = {
-    f"{TASK}.dataset": "files",
-    f"{TASK}.seconds": 0.7,
-    f"{TASK}.width": 8,
-    f"{TASK}.mels": 16,
-    f"{TASK}.case": "lower",
-    f"{TASK}.ignored": "!",
+    **of_task(TASK, dataset="files", seconds=0.7, width=8, mels=16, case="lower", ignored="!"),
     "training.num_workers": 0,
 }
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
@@ -159,11 +154,9 @@ def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
 
 @pytest.mark.sweep
 def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
-    given: dict[str, Value] = {
-        f"{TASK}.dataset": "huggingface",
-        f"{TASK}.dataset_name": "hub",
-        f"{TASK}.dataset_subset": "",
-    }
+    given: dict[str, Value] = of_task(
+        TASK, dataset="huggingface", dataset_name="hub", dataset_subset=""
+    )
     project = make_project(tmp_path, given)
     cache = {"HF_HOME": str(tmp_path / "cache")}
     succeed(run_python(project, ["-c", HUB], **cache))

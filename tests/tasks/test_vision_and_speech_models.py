@@ -36,10 +36,6 @@ def make_segmenter(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
     return make_small(write_files(folder, render(answers)), kind)
 
 
-def make_whisper(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
-    return make_project(folder, given, kind)
-
-
 Make = Callable[[Path, str, Mapping[str, Value]], Path]
 FIXED = "Can't export as {}: its code fixes the number of samples. Use --format safetensors."
 # the model, and why it can't be exported as a program
@@ -47,7 +43,7 @@ MODELS: list[tuple[Make, str, str]] = [
     (make_detector, "rt_detr", FIXED),
     (make_detector, "detr", ""),
     (make_segmenter, "segformer", ""),
-    (make_whisper, "several", ""),
+    (lambda folder, kind, given: make_project(folder, given, kind), "several", ""),
 ]
 
 

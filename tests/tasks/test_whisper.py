@@ -11,6 +11,7 @@ from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags
 from support.in_order import OFF, ten_losses
 from support.recordings import FLAC, HUB, RATES
+from support.rendering import of_task
 from support.split import assert_split_trains_alike
 from support.training import (
     count_passed,
@@ -27,10 +28,7 @@ from support.whisper import TASK, make_project
 pytestmark = pytest.mark.train
 
 FILES: dict[str, Value] = {
-    f"{TASK}.dataset": "files",
-    f"{TASK}.seconds": 0.7,
-    f"{TASK}.case": "lower",
-    f"{TASK}.ignored": "!",
+    **of_task(TASK, dataset="files", seconds=0.7, case="lower", ignored="!"),
     "training.num_workers": 0,
 }
 BUNDLE = ("app", "evaluate", "export", "share")
