@@ -23,6 +23,7 @@ from support.adapters import (
 )
 from support.files import write_files
 from support.inputs import write_conversations
+from support.rendering import of_task
 from support.rendering import render_with_best as render
 from support.split import assert_split_is_whole
 from support.training import (
@@ -39,12 +40,8 @@ from support.training import (
 )
 
 CATALOG = load_catalog()
-IMAGES: Answers = {
-    **LORA,
-    "image_classification.model": "timm",
-    "image_classification.pretrained": True,
-    "image_classification.backbone": "test_resnet",
-}
+TIMM = of_task("image_classification", model="timm", pretrained=True, backbone="test_resnet")
+IMAGES: Answers = {**LORA, **TIMM}
 
 
 # --- answers ------------------------------------------------------------------------------------

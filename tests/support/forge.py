@@ -17,14 +17,8 @@ from support.training import start
 
 DRIVER = DRIVERS / "load_forged.py"
 # files that are not in each checkpoint, but that something might look for
-LOOKED_FOR = [
-    "pytorch_model.bin",
-    "custom_checkpoint_0.pkl",
-    "scheduler.bin",
-    "sampler.bin",
-    "scaler.pt",
-    "dl_state_dict.bin",
-]
+LOOKED_FOR = ["pytorch_model.bin", "custom_checkpoint_0.pkl", "scheduler.bin", "sampler.bin"]
+LOOKED_FOR += ["scaler.pt", "dl_state_dict.bin"]
 
 
 class Bomb:

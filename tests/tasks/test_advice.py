@@ -316,7 +316,7 @@ def list_folders() -> Iterator[Advice]:
             kept(TOP, lambda name: "val" not in name and "test" not in name),
             Trial(TOP).like(Trial(FEW)),
         ),
-        ("set --path to the one with the im", plain(FOLDERS, path="e"), plain(FOLDERS, path="d")),
+        ("set --path to the one with", plain(FOLDERS, path="e"), plain(FOLDERS, path="d")),
     ]:
         yield Advice(FOLDERS, said, wrong, followed)
 
@@ -365,7 +365,7 @@ FILES = [
 
 LABELS, ANSWERS, TAGS = "text_classification, labels", "question_answering", "token_classification"
 SIGNS = every(LABELS, "labels", lambda names: names.replace(",", "|"))
-SIGNED = table(LABELS, SIGNS)
+SIGNED, UNLABELLED = table(LABELS, SIGNS), table(LABELS, every(LABELS, "labels", lambda _: ""))
 TURNS = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 LONG = [*TURNS, {"role": "user", "content": "c"}, {"role": "assistant", "content": "d"}]
 OTHER = [TURNS[0], {"role": "assistant", "content": "e"}, *LONG[2:]]
@@ -426,7 +426,7 @@ OF_TEXTS: dict[str, list[tuple]] = {
             SIGNED,
             read(lines(LABELS, every(LABELS, "labels", lambda names: [names.replace(",", "|")]))),
         ),
-        ("set --labels-col", table(LABELS, every(LABELS, "labels", lambda _: "")), plain(LABELS)),
+        ("set --labels-column", UNLABELLED, plain(LABELS)),
     ],
     "seq2seq": [
         (

@@ -104,7 +104,7 @@ def write_chats(path: Path, count: int) -> list[str]:
 
 
 BAD = {
-    "no answer": ('{"messages": [{"role": "user", "content": "a"}]}', "line 13 has no assistant "),
+    "no answer": ('{"messages": [{"role": "user", "content": "a"}]}', "line 13 has no assistant"),
     "another role": (
         '{"messages": [{"role": "bot", "content": "a"}]}',
         "line 13: the role bot is not one of system, user, assistant.",

@@ -65,7 +65,7 @@ BAD = {
     "one.conll": ("Bo O\nLi\n", "line 2: 'Li' has 1 column(s), not 2 columns, as before"),
     "alone.conll": ("Bo\n", "line 1: 'Bo' has 1 column(s), not a word, a tab and its tag"),
     "more.conll": ("Bo O\n\nNew York B-LOC\n", "line 3: 'New York B-LOC' has 3 column(s), not 2"),
-    "tag.conll": ("Bo O\nLi X-PER\n" + "\na O\n" * 12, "line 2: the tag 'X-PER' is not an IOB2 t"),
+    "tag.conll": ("Bo O\nLi X-PER\n" + "\na O\n" * 12, "line 2: the tag 'X-PER' is not an IOB2"),
     "empty.conll": ("\n\n", "empty.conll has no sentences"),
     "few.conll": ("Bo O\n", "1 sentences can't be split"),
     "absent.conll": (None, "absent.conll can't be read"),
