@@ -396,11 +396,8 @@ def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Ca
     written = here / "first" / "scaffold.toml"
     second = cli("new", "second", "--yes", "--answers", written)
     assert second.code == 0, second.err
-    rows = [
-        word
-        for key, value in flatten(tomllib.loads(written.read_text("utf-8"))).items()
-        for word in ("--set", f"{key}={as_typed(value)}")
-    ]
+    again = flatten(tomllib.loads(written.read_text("utf-8")))
+    rows = [word for key, value in again.items() for word in ("--set", f"{key}={as_typed(value)}")]
     assert len(rows) >= 50
     third = cli("new", "third", "--yes", *rows)
     assert third.code == 0, third.err
@@ -437,12 +434,10 @@ def test_files_and_folders_have_ordinary_permissions(cli: Cli, here: Path) -> No
         assert cli("new", "demo", "--yes").code == 0
     finally:
         os.umask(before)
-    modes = {
-        path: path.stat().st_mode & 0o777 for path in [here / "demo", *here.rglob("demo/**/*")]
-    }
-    assert len(modes) >= 15
-    for path, mode in modes.items():
-        assert mode == (0o750 if path.is_dir() else 0o640), path
+    paths = [here / "demo", *here.rglob("demo/**/*")]
+    assert len(paths) >= 15
+    for path in paths:
+        assert path.stat().st_mode & 0o777 == (0o750 if path.is_dir() else 0o640), path
 
 
 def test_missing_parents_are_made(cli: Cli, here: Path) -> None:
@@ -763,13 +758,9 @@ def test_output_that_nobody_reads_to_the_end(tmp_path: Path) -> None:
 def imported_by(tmp_path: Path, *arguments: str) -> set[str]:
     """The top-level modules that a command imports."""
     command = [sys.executable, "-X", "importtime", "-m", "scaffold", *arguments]
+    env = {**os.environ, "SCAFFOLD_CACHE_DIR": str(tmp_path / "cache")}
     result = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env={**os.environ, "SCAFFOLD_CACHE_DIR": str(tmp_path / "cache")},
-        capture_output=True,
-        text=True,
-        check=True,
+        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True
     )
     found = re.findall(r"^import time:.*\| +([\w.]+)$", result.stderr, re.MULTILINE)
     return {name.partition(".")[0] for name in found}

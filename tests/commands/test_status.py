@@ -25,16 +25,13 @@ CONFLICT = "<<<<<<< mine\na\n||||||| before\nb\n=======\nc\n>>>>>>> training.epo
 
 
 @pytest.fixture
-def project(tmp_path: Path, catalog: Catalog) -> Path:
-    answers = resolve(catalog, {"project.name": "example"})
-    files = dict(render({}))
-    pristine = Pristine("0.0.9", answers, files)
-    return write_files(tmp_path / "p", {**files, PRISTINE: write_pristine(pristine)})
+def pristine(catalog: Catalog) -> Pristine:
+    return Pristine("0.0.9", resolve(catalog, {"project.name": "example"}), dict(render({})))
 
 
 @pytest.fixture
-def pristine(catalog: Catalog) -> Pristine:
-    return Pristine("0.0.9", resolve(catalog, {"project.name": "example"}), dict(render({})))
+def project(tmp_path: Path, pristine: Pristine) -> Path:
+    return write_files(tmp_path / "p", {**pristine.files, PRISTINE: write_pristine(pristine)})
 
 
 def move(project: Path, name: str, place: str, edit: str = "") -> None:
@@ -198,9 +195,8 @@ def test_regions_between_markers_are_conflicts() -> None:
     ]
     crlf = text.replace("\n", "\r\n")
     assert find_conflicts("a.py", crlf) == find_conflicts("a.py", text)
-    assert find_conflicts("a", f"<<<<<<< lost\n{CONFLICT}") == [
-        Conflict("a", 2, "training.epochs=7")
-    ]
+    second = [Conflict("a", 2, "training.epochs=7")]
+    assert find_conflicts("a", f"<<<<<<< lost\n{CONFLICT}") == second
 
 
 @pytest.mark.parametrize(
@@ -349,17 +345,12 @@ def test_json_is_one_stable_object(
     }
     assert files["data.py"] == {"state": "moved, edited", "path": "src/data.py"}
     assert list(files) == list(pristine.files)
+    line = pristine.files["data.py"].count("\n") + 1
     assert found == {
         "version": "0.0.9",
         "tool_version": __version__,
         "answers": dict(pristine.answers),
-        "conflicts": [
-            {
-                "path": "src/data.py",
-                "line": pristine.files["data.py"].count("\n") + 1,
-                "label": "training.epochs=7",
-            }
-        ],
+        "conflicts": [{"path": "src/data.py", "line": line, "label": "training.epochs=7"}],
         "unapplied": {
             "features.ema.enabled": {"applied": False, "wanted": True},
             "features.ema.decay": {"applied": None, "wanted": 0.99},

@@ -242,9 +242,8 @@ def conflict(cli: Cli, project: Path) -> Path:
 
 def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
     text = (conflict / "config.py").read_text()
-    found = re.search(
-        r"<{7} yours\n(.*)\n\|{7} previously generated\n(.*)\n={7}\n(.*)\n>{7} (.*)\n", text
-    )
+    three = r"<{7} yours\n(.*)\n\|{7} previously generated\n(.*)\n={7}\n(.*)\n>{7} (.*)\n"
+    found = re.search(three, text)
     assert found
     values = [re.search(r"epochs: \S+ = (\d+)", found[number]) for number in (1, 2, 3)]
     assert [value and value[1] for value in values] == ["50", "20", "10"]
@@ -252,9 +251,8 @@ def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
     assert "seed: int = 4" in text
     line = text[: found.start()].count("\n") + 1
     status = json.loads(cli("status", conflict, "--json").out)
-    assert status["conflicts"] == [
-        {"path": "config.py", "line": line, "label": "training.epochs = 10"}
-    ]
+    label = "training.epochs = 10"
+    assert status["conflicts"] == [{"path": "config.py", "line": line, "label": label}]
 
 
 def test_an_open_conflict_stops_the_next_update(cli: Cli, conflict: Path) -> None:
@@ -263,10 +261,8 @@ def test_an_open_conflict_stops_the_next_update(cli: Cli, conflict: Path) -> Non
     assert result.code == 1
     assert "config.py:" in result.err and "training.epochs = 10" in result.err
     assert read_files(conflict) == before
-    script = conflict / "config.py"
-    script.write_text(
-        re.sub(r"<{7}.*\n(.*\n)(?:.*\n){4}>{7}.*\n", r"\1", script.read_text(), count=1)
-    )
+    script, marked = conflict / "config.py", r"<{7}.*\n(.*\n)(?:.*\n){4}>{7}.*\n"
+    script.write_text(re.sub(marked, r"\1", script.read_text(), count=1))
     assert cli("add", "ema", conflict).code == 0
     assert "epochs: int = 50" in script.read_text()
 
@@ -618,11 +614,6 @@ def test_nothing_heavy_is_imported(project: Path) -> None:
         "    print([name for name in ('torch', 'accelerate', 'questionary', 'numpy') "
         "if name in sys.modules])"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code, str(project)],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=REPOSITORY,
-    )
+    command = [sys.executable, "-c", code, str(project)]
+    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert result.stdout.endswith("[]\n")

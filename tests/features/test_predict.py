@@ -13,7 +13,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
-from support.combinations import in_turns
+from support.combinations import in_turns, often
 from support.files import write_files
 from support.inputs import (
     ENVIRONMENT,
@@ -83,7 +83,7 @@ def prepare_hub(folder: Path) -> None:
     paint(folder / "hub/train", ["blue", "red"], 20)
 
 
-Case = tuple[str, dict[str, Value], Callable[[Path], None] | None, Callable[[Path], list[str]]]
+Case = tuple[dict[str, Value], Callable[[Path], None] | None, Callable[[Path], list[str]]]
 TABLE: dict[str, Value] = {"path": "table.csv", "target": "kind"}
 
 
@@ -106,36 +106,34 @@ PHOTOS = about("image_classification", dataset="image_folder", image_size=16)
 OF_HUB = about("image_classification", dataset="huggingface", dataset_name="hub", image_size=16)
 OF_HUB["image_classification.image_column"] = "image"
 DRAWN = about("autoencoder", dataset="image_folder", image_size=16)
-CASES: list[Case] = [
-    ("digits", {}, None, paint_files),
-    ("mnist", about("autoencoder", dataset="mnist"), prepare_mnist, paint_files),
-    ("photos", PHOTOS, prepare_images, paint_files),
-    ("hub of photos", OF_HUB, prepare_hub, paint_files),
-    ("autoencoder", about("autoencoder"), None, paint_files),
-    ("autoencoder of photos", DRAWN, prepare_pictures, paint_files),
-    ("tumors", about("tabular_classification"), None, write_measurements("breast_cancer")),
-    ("patients", about("tabular_regression"), None, write_measurements("diabetes")),
-    (
-        "table of classes",
+CASES: dict[str, Case] = {
+    "digits": ({}, None, paint_files),
+    "mnist": (about("autoencoder", dataset="mnist"), prepare_mnist, paint_files),
+    "photos": (PHOTOS, prepare_images, paint_files),
+    "hub of photos": (OF_HUB, prepare_hub, paint_files),
+    "autoencoder": (about("autoencoder"), None, paint_files),
+    "autoencoder of photos": (DRAWN, prepare_pictures, paint_files),
+    "tumors": (about("tabular_classification"), None, write_measurements("breast_cancer")),
+    "patients": (about("tabular_regression"), None, write_measurements("diabetes")),
+    "table of classes": (
         about("tabular_classification", dataset="csv", **TABLE),
         prepare_table,
         write_rows,
     ),
-    (
-        "table of numbers",
+    "table of numbers": (
         about("tabular_regression", dataset="parquet", path="table.parquet", target="number"),
         lambda folder: write_table(make_table(), folder / "table.parquet"),
         write_rows,
     ),
-    ("paragraphs", about("text_classification"), None, write_lines),
-    ("pairs of texts", PAIRS, lambda folder: write_texts(folder / "texts.csv", 60), write_pairs),
-    ("dates", about("seq2seq"), None, lambda _: ["--json", "--length", "8", "3/4/1998", "a", ""]),
-    ("language", about("language_model"), None, lambda _: ["--json", "--length=8", "f(", "b", ""]),
-    ("sounds", about("audio_classification"), None, write_sounds),
-    ("speech", about("speech_recognition"), None, write_sounds),
-    ("own", about("own"), None, write_numbers),
-    ("rewards", about("reward_model"), None, write_conversations),
-]
+    "paragraphs": (about("text_classification"), None, write_lines),
+    "pairs of texts": (PAIRS, lambda folder: write_texts(folder / "texts.csv", 60), write_pairs),
+    "dates": (about("seq2seq"), None, lambda _: ["--json", "--length", "8", "3/4/1998", "a", ""]),
+    "language": (about("language_model"), None, lambda _: ["--json", "--length=8", "f(", "b", ""]),
+    "sounds": (about("audio_classification"), None, write_sounds),
+    "speech": (about("speech_recognition"), None, write_sounds),
+    "own": (about("own"), None, write_numbers),
+    "rewards": (about("reward_model"), None, write_conversations),
+}
 
 DATA = ["images", "table.csv", "table.parquet", "texts.csv"]  # of training, where it is a user's
 OFTEN = {"photos", "table of classes", "pairs of texts"}  # in every run
@@ -149,21 +147,10 @@ def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], Non
     return folder
 
 
-@pytest.mark.parametrize(
-    ("given", "prepare", "write"),
-    [
-        pytest.param(*case, id=name, marks=[pytest.mark.sweep] * (name not in OFTEN))
-        for name, *case in CASES
-    ],
-)
-def test_each_input_has_its_row(
-    given: dict[str, Value],
-    prepare: Callable[[Path], None] | None,
-    write: Callable[[Path], list[str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("name", often(CASES, OFTEN))
+def test_each_input_has_its_row(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In their order, the same on 1 and 2 processes, and without the training data."""
+    given, prepare, write = CASES[name]
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
     folder = trained(tmp_path, given, prepare)
     script = ["predict.py", *write(folder)]
