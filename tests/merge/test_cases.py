@@ -19,6 +19,7 @@ from corpus.structure import move
 from scaffold.merge.conflicts import take_side
 from scaffold.merge.merge import merge_files
 from scaffold.merge.semantics.names import UNDEFINED, find_faults
+from scaffold.merge.source.statement import PYTHON, split
 from scaffold.project.pristine import Pristine
 from support.canonical import canonical
 from support.combinations import in_turns
@@ -72,7 +73,10 @@ def test_case(name: str, tmp_path: Path) -> None:
 
 
 def check_conflict(case: Case, texts: Files) -> None:
-    """The markers are whole, no edit is lost, and the owner's side needs no line of the other."""
+    """The markers are whole, no edit is lost, and the owner's side needs no line of the other.
+
+    On that side, what all three versions have once is there once, wherever it stands.
+    """
     first, mine = case.renders[0], case.mine
     for text in texts.values():
         markers = re.findall("^(<{7} |\\|{7} |={7}$|>{7} )", text, flags=re.MULTILINE)
@@ -87,6 +91,16 @@ def check_conflict(case: Case, texts: Files) -> None:
             found = find_faults(take_side(text, ours=True))
             now = {fault for fault in found if fault.kind == UNDEFINED}
             assert now <= {*find_faults(mine.get(path, ""))}, path
+            if path in mine and path in first:
+                sides = first[path], mine[path], case.renders[-1].get(path, "")
+                base, *others = map(statements, sides)
+                kept = {row for row in base if {base[row], *(one[row] for one in others)} == {1}}
+                own = statements(take_side(text, ours=True))
+                assert all(own[row] == 1 for row in kept), path
+
+
+def statements(text: str) -> Counter[str]:
+    return Counter(unit.key for unit in split(text, PYTHON) if not unit.is_comment)
 
 
 @pytest.mark.parametrize("update", in_turns(UPDATES, 9))
