@@ -1367,7 +1367,9 @@ def test_parameters_that_both_sides_add_go_together_if_one_has_a_default() -> No
     ours = base.replace("x, y", "x, y, weight").replace("y, weight)\n", "y, weight=weight)\n")
     theirs = base.replace("x, y):", "x, y, smooth=0.0):").replace("y)\n", "y, smooth=smooth)\n")
     assert clean(base, ours, theirs).startswith("def loss(x, y, weight, smooth=0.0):\n")
-    assert asked(base, base.replace("x, y", "x, y, mean=1"), theirs)
+    mean = base.replace("x, y):", "x, y, mean=1):")
+    assert clean(base, mean, theirs).startswith("def loss(x, y, mean=1, smooth=0.0):\n")
+    assert asked(base, ours, theirs.replace("smooth=0.0", "smooth"))
 
 
 def test_what_the_owner_computes_in_front_of_parts_of_a_step_is_no_question() -> None:
@@ -1438,3 +1440,19 @@ def test_a_line_that_an_update_moves_into_a_conflict_is_in_it_with_both_ends() -
     text = merge(base, ours, theirs).files["train.py"] or ""
     for side in (True, False):
         assert take_side(text, ours=side).count("count.add(1)") == 1, text
+
+
+def test_a_name_that_is_a_module_too_is_followed() -> None:
+    base = (
+        "from config import read\n\nconfig = read()\ntry:\n    main(config)\nfinally:\n    end()\n"
+    )
+    ours = base.replace("config =", "cfg =").replace("(config)", "(cfg)")
+    theirs = base.replace("try:\n    main(config)\nfinally:\n    end()\n", "main(config)\n")
+    assert clean(base, ours, theirs) == "from config import read\n\ncfg = read()\nmain(cfg)\n"
+
+
+def test_limits_that_an_update_brings_are_those_of_a_renamed_field() -> None:
+    base = "class Config:\n    seed: int = 0\n    learning_rate: float = 0.1\n"
+    ours = base.replace("learning_rate", "lr")
+    theirs = f'LIMITS = {{"seed": 1, "learning_rate": 2}}\n\n\n{base}'
+    assert clean(base, ours, theirs, "config.py") == theirs.replace("learning_rate", "lr")

@@ -7,7 +7,7 @@ that the owner's layout and comments stay. Arguments are matched by name, not by
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
@@ -435,7 +435,7 @@ def _by_variable(items: Sequence[Item]) -> Sequence[Item]:
 
 
 def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) -> bool:
-    """Whether no side moved a positional argument, and only one added some at each place."""
+    """Whether no side moved a positional argument, and only one added needed ones at a place."""
     rows = [[item.name for item in items if _is_positional(item)] for items in (b, m, t)]
     shared = set(rows[0]).intersection(*rows)
     if len({tuple(name for name in row if name in shared) for row in rows}) > 1:
@@ -449,9 +449,8 @@ def _go_in_one_order(b: Sequence[Item], m: Sequence[Item], t: Sequence[Item]) ->
             last = name if name in shared else last
             followed |= {(last, optional[name])} if name not in rows[0] else set()
         places.append(followed)
-    both = {name for name, _ in places[0]} & {name for name, _ in places[1]}
-    kinds = [{row for row in side if row[0] in both} for side in places]
-    return len(kinds[0]) == len(kinds[1]) == len(both) and not kinds[0] & kinds[1]
+    # parameters that have to be given come first; then the owner's, and theirs are given by name
+    return all(optional for _, optional in places[0] & places[1])
 
 
 def _is_optional(item: Item) -> bool:
@@ -501,7 +500,7 @@ def _insert_items(sources: Sources, items: Items) -> Iterator[Splice]:
             anchor = m[-1] if m else None
         assert anchor is not None
         if _is_optional(item):
-            anchor = _last_required(anchor, m)
+            anchor = _last_new(anchor, m, known)
         comment, end = _tail(ours, anchor)
         if comment or _tail_is_new(theirs, t, anchor):  # after the comment, on a line of its own
             where[end] = where.get(end, "") + f"\n{text},"
@@ -524,10 +523,10 @@ def _tail_is_new(theirs: Source, t: Sequence[Item], anchor: Item) -> bool:
     return any(item.name == anchor.name and _tail(theirs, item)[0] for item in t)
 
 
-def _last_required(anchor: Item, m: Sequence[Item]) -> Item:
-    """The last of the owner's parameters without a default that follow the anchor."""
+def _last_new(anchor: Item, m: Sequence[Item], known: Collection[str]) -> Item:
+    """The last of the owner's new parameters that follow the anchor."""
     for item in m[m.index(anchor) + 1 :]:
-        if not _is_positional(item) or _is_optional(item):
+        if not _is_positional(item) or item.name in known:
             break
         anchor = item
     return anchor

@@ -26,11 +26,13 @@ def follow_fields(project: Versions) -> Versions:
         own = project.ours.get(project.place(name))
         if name.endswith(".py") and f"class {CONFIG}" in text and own is not None:
             before, now = fields_of(split(text, PYTHON)), fields_of(split(own, PYTHON))
-            new = fields_of(split(project.theirs.get(name, ""), PYTHON))
-            known |= {field.name for field in (*before, *new)}
+            known |= {field.name for field in before}
             renamed |= find_renamed(before, now)
     if not renamed:
         return project
+    for name, text in project.theirs.items():
+        if name.endswith(".py") and f"class {CONFIG}" in text:
+            known |= {field.name for field in fields_of(split(text, PYTHON))}
     base, theirs = dict(project.base), dict(project.theirs)
     for name in (name for name in base.keys() | theirs.keys() if name.endswith(".py")):
         texts = [side[name] for side in (base, theirs) if name in side]
@@ -42,6 +44,8 @@ def follow_fields(project: Versions) -> Versions:
         for side in (base, theirs):
             if name in side:
                 side[name] = name_fields(side[name], table, known)
+                if f"class {CONFIG}" in side[name]:
+                    side[name] = name_fields(side[name], renamed, known, only_keys=True)
     return replace(project, base=base, theirs=theirs)
 
 
@@ -81,15 +85,21 @@ def find_renamed(base: list[Field], ours: list[Field]) -> dict[str, str]:
     return {one[0]: two[0] for one, two in pairs if len(one) == len(two) == 1}
 
 
-def name_fields(text: str, renamed: Mapping[str, str], known: set[str]) -> str:
-    """A file with the new names of fields. `known` are all fields, with their old names."""
+def name_fields(
+    text: str, renamed: Mapping[str, str], known: set[str], *, only_keys: bool = False
+) -> str:
+    """A file with the new names of fields, or with those that are keys of dicts.
+
+    `known` are all fields, with their old names.
+    """
     if not any(name in text for name in renamed):
         return text
     rows = text.split("\n")
-    for line, column, name, _ in sorted(_uses(text, known), reverse=True):
+    for line, column, name, is_key in sorted(_uses(text, known), reverse=True):
         row = rows[line - 1].encode()
         end = column + len(name.encode())
-        if name in renamed and row[column:end] == name.encode():
+        is_named = name in renamed and (is_key or not only_keys)
+        if is_named and row[column:end] == name.encode():
             rows[line - 1] = (row[:column] + renamed[name].encode() + row[end:]).decode()
     return "\n".join(rows)
 

@@ -175,7 +175,10 @@ def _tokens(text: str) -> list[tokenize.TokenInfo]:
 
 @dataclass
 class Renames:
-    """Consistent renames. A name is `x`, an attribute `.x`, the name of an argument `x=`."""
+    """Consistent renames.
+
+    A name is `x`, an attribute `.x`, the name of an argument `x=`, a module in `from x` `@x`.
+    """
 
     everywhere: dict[str, str] = field(default_factory=dict)
     inside: dict[str, dict[str, str]] = field(default_factory=dict)  # by top-level definition
@@ -185,6 +188,7 @@ class Renames:
 
 
 NO_RENAMES = Renames()
+_MARKS = "@.="  # of what is no name
 
 
 @dataclass(frozen=True)
@@ -273,7 +277,7 @@ def rename_units(units: Sequence[Statement], renames: Renames) -> list[Statement
         text = unit.text
         for word in reversed(words(unit)):
             if word.name in table:
-                new = table[word.name].strip(".=")
+                new = table[word.name].strip(_MARKS)
                 text = text[: word.start] + new + text[word.end :]
         scope = ".".join(renames.everywhere.get(name, name) for name in unit.scope.split("."))
         if text != unit.text or scope != unit.scope:
@@ -288,9 +292,9 @@ def says_same(old: Statement, new: Statement, renames: Collection[tuple[str, str
     """Whether two units say the same, but for renames: of a variable, attribute or argument."""
     if old.same == new.same:
         return True
-    plain = {(one.strip(".="), two.strip(".=")) for one, two in renames}
+    plain = {(one.strip(_MARKS), two.strip(_MARKS)) for one, two in renames}
     pairs = [
-        (one.name.strip(".="), two.name.strip(".="))
+        (one.name.strip(_MARKS), two.name.strip(_MARKS))
         for one, two in zip(words(old), words(new), strict=False)
     ]
     return (mask(old), old.comment) == (mask(new), new.comment) and all(
@@ -312,7 +316,7 @@ def _top(unit: Statement) -> str:
 
 
 def _kind(name: str) -> str:
-    return name[:1] if name[:1] == "." else name[-1:] if name[-1:] == "=" else ""
+    return name[:1] if name[:1] in _MARKS else name[-1:] if name[-1:] == "=" else ""
 
 
 def words(unit: Statement) -> Sequence[Word]:
@@ -342,6 +346,8 @@ def _words(text: str, in_class: bool) -> tuple[Word, ...]:
                 name = token.string
                 if before == ".":
                     name = f".{name}"
+                elif before == "from" and number == 1:
+                    name = f"@{name}"
                 elif level and after == "=":
                     name = f"{name}="
                 elif in_class and not level and (before == "def" or (not before and after in ":=")):
