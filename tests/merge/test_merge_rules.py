@@ -1188,10 +1188,11 @@ def test_a_new_line_stands_below_what_it_uses_in_the_owners_order() -> None:
 
 
 def test_lines_below_output_that_the_owner_deleted_are_no_question() -> None:
-    base = "def main(bar, steps):\n    for step in steps:\n        bar.set_postfix(step=step)\n"
-    ours = base.replace("bar.set_postfix(step=step)", "pass  # no bar")
+    lines = "        count(step)\n        bar.set_postfix(step=step)\n"
+    base = f"def main(bar, steps):\n    for step in steps:\n{lines}"
+    ours = base.replace("        bar.set_postfix(step=step)\n", "")
     theirs = f"{base}        agree()\n"
-    assert clean(base, ours, theirs).endswith("        pass  # no bar\n        agree()\n")
+    assert clean(base, ours, theirs) == f"{ours}        agree()\n"
     saves, theirs = (text.replace("bar.set_postfix", "save") for text in (base, theirs))
     assert asked(saves, ours, theirs)  # what was saved may be what they are about
 
@@ -1456,3 +1457,34 @@ def test_limits_that_an_update_brings_are_those_of_a_renamed_field() -> None:
     ours = base.replace("learning_rate", "lr")
     theirs = f'LIMITS = {{"seed": 1, "learning_rate": 2}}\n\n\n{base}'
     assert clean(base, ours, theirs, "config.py") == theirs.replace("learning_rate", "lr")
+
+
+IN_TURNS = """def main(model):
+    for step in steps:
+        optimizer.step()
+        draw(model)
+        log(step)
+"""
+
+
+def test_new_lines_stand_below_a_condition_of_the_owner_that_they_do_not_need() -> None:
+    """Else they would be done only then, or on one process alone."""
+    draws, rare = "        draw(model)\n", "        if step % 5 == 0:\n            draw(model)\n"
+    new = "        best.update(model)\n"
+    ours, theirs = IN_TURNS.replace(draws, rare), IN_TURNS.replace(draws, draws + new)
+    assert clean(IN_TURNS, ours, theirs) == IN_TURNS.replace(draws, rare + new)
+    binds = IN_TURNS.replace("draw(model)", "found = draw(model)")
+    ours = binds.replace("        found", "        if step % 5 == 0:\n            found")
+    theirs = binds.replace("        log", "        best.update(found)\n        log")
+    assert "            best.update(found)\n" in clean(binds, ours, theirs)  # it needs them
+
+
+def test_a_new_line_below_a_step_that_the_owner_made_conditional_is_asked_about() -> None:
+    steps = "        optimizer.step()\n"
+    ours = IN_TURNS.replace(steps, f"        if step % 4 == 0:\n    {steps}")
+    theirs = IN_TURNS.replace(steps, f"{steps}        ema.update()\n")
+    assert "does it belong into your `if`?" in asked(IN_TURNS, ours, theirs)
+    other = f"        if step % 4 == 0:\n    {steps}        else:\n            skip()\n"
+    assert "does it belong into your `if`?" in asked(
+        IN_TURNS, IN_TURNS.replace(steps, other), theirs
+    )

@@ -43,8 +43,9 @@ def can_commute(
             return False
         if x.leaves and (y.leaves or y.changes or y.parts):
             return False
-    for part, y in ((tree, second), (other, first)):
-        if y.binds and any(isinstance(node, _TURNS) for node in outer_nodes(part)):
+    for part, x, y in ((tree, first, second), (other, second, first)):
+        turns = any(isinstance(node, _TURNS) for node in outer_nodes(part))
+        if x.leaves and turns and y.binds:
             return False
     return True
 

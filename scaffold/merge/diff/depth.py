@@ -6,8 +6,14 @@ from collections.abc import Iterator
 
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.statement import PYTHON, Statement
-from scaffold.merge.source.training import limits_gradients, puts_in_other_weights, trains
+from scaffold.merge.source.training import (
+    limits_gradients,
+    puts_in_other_weights,
+    steps_optimizer,
+    trains,
+)
 
 
 def in_same_block(triple: Triple, number: int) -> bool:
@@ -59,7 +65,7 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
             continue
         # what a new block is opened for is beside its head in the base
         distance = 0 if opens and to_next and number == gap else abs(near.depth - level)
-        head = branch_of(triple, number) if other is triple.ours and number < gap else None
+        head = _left_block(triple, number, gap) if other is triple.ours and number < gap else None
         depth = there.depth if head is None else other.units[head].depth  # after all branches
         score = (distance, rank, depth - triple.base[number].depth)
         best = min(best, score) if best else score
@@ -100,6 +106,44 @@ def new_head(triple: Triple, number: int) -> int | None:
     place = triple.ours.match[number]
     head = None if place is None else triple.ours.parents[place]
     return None if head in triple.ours.number_of else head
+
+
+def _left_block(triple: Triple, number: int, gap: int) -> int | None:
+    """The head of the owner's new block that the other side's lines stand below."""
+    head = branch_of(triple, number)
+    if head is None and (found := condition_above(triple, gap)) is not None:
+        return found if is_independent(triple, found, gap) else None
+    return head
+
+
+def condition_above(triple: Triple, gap: int) -> int | None:
+    """The head of the owner's new `if` that ends above a gap: the outermost of several."""
+    units, parents, number_of = triple.ours.units, triple.ours.parents, triple.ours.number_of
+    after = triple.ours.match[gap] if gap < len(triple.base) else None
+    head = new_head(triple, gap - 1) if gap and triple.kind == PYTHON else None
+    found = None
+    while head is not None and head not in number_of and isinstance(units[head].node, ast.If):
+        if units[head].continues or after in block_of(units, head):
+            break
+        found, head = head, parents[head]
+    return found
+
+
+def is_independent(triple: Triple, condition: int, gap: int) -> bool:
+    """Whether new lines of the other side have nothing to do with what the owner made conditional.
+
+    They read nothing that is bound there, and it has no step of the optimizer, and no `else`.
+    """
+    units = triple.ours.units
+    block = [units[row] for row in block_of(units, condition)]
+    after = condition + len(block) + 1
+    theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
+    return (
+        not any(effects_of(unit).binds & reads for unit in block)
+        and not any(steps_optimizer(unit.text) for unit in block)
+        and not (after < len(units) and units[after].continues)
+    )
 
 
 def branch_of(triple: Triple, number: int) -> int | None:

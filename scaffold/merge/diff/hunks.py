@@ -266,21 +266,25 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
     if head is not None and (head not in number_of or one.units[head].text.startswith("class ")):
         return None  # in a new block, or a field among others
     near: list[int] = []  # the units above and below it in its block, the nearest first
+    others: list[int] = []  # all of them
     for places in (range(first - 1, -1, -1), range(first + 1, len(one.units))):
         found: list[int] = []
         for place in places:
             unit = one.units[place]
             if unit.depth < depth and not unit.is_comment:
                 break
-            number = number_of.get(place)
-            if unit.depth == depth and number is not None:
-                is_output = other.match[number] is None and only_shows(unit)
-                found += [] if is_output else [number]
+            if unit.depth == depth and place in number_of:
+                found.append(number_of[place])
         near += found if one is triple.ours else found[:1]
+        others += found
     if not near and head is not None:
         near.append(number_of[head])
     if not near or any(other.match[number] is not None for number in near):
         return None
+    if all(only_shows(triple.base[number]) for number in near):  # it stands beside the others
+        near = others
+        if any(other.match[number] is not None for number in near):
+            return None
     if depth == 0 and (one is triple.ours or anchor(one.units[first])[:1] in _DEFINITIONS):
         return None
     return near[0]

@@ -8,9 +8,10 @@ import ast
 import builtins
 from collections.abc import Iterator, Mapping
 
-from scaffold.merge.diff.depth import branch_of, new_head
+from scaffold.merge.diff.depth import branch_of, condition_above, is_independent, new_head
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import PYTHON, Statement
 
@@ -38,13 +39,28 @@ def find_copied_code(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             yield (gap, gap), f"you also have {_name(triple, above)} in another branch"
         elif is_last and units[head].text.lstrip().startswith(("for ", "while ")):
             yield (gap, gap), "does it belong to each round of your loop?"
+        elif _may_be_conditional(triple, gap):
+            yield (gap, gap), "does it belong into your `if`?"
+
+
+def _may_be_conditional(triple: Triple, gap: int) -> bool:
+    """Whether new lines would come into the owner's `if`, whose lines they do not need."""
+    condition = condition_above(triple, gap)
+    if condition is None or is_independent(triple, condition, gap):
+        return False
+    block = [triple.ours.units[row] for row in block_of(triple.ours.units, condition)]
+    theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
+    return not any(effects_of(unit).binds & reads for unit in block)
 
 
 def _called_elsewhere(triple: Triple, unit: Statement, there: Statement) -> str:
-    """A function that the owner calls in a new line too, if an update changes how it is called."""
+    """A function that the owner calls in a new line too, and that an update calls with another
+    argument by name, or no more."""
     units, new = triple.ours.units, _calls(there)
-    for name, calls in _calls(unit).items():
-        if calls <= new.get(name, set()):
+    for name, words in _calls(unit).items():
+        goes = not any(f"{name}(" in row.text for row in triple.theirs.units)
+        if not goes and new.get(name, words) <= words:
             continue
         others = [
             row
@@ -53,18 +69,19 @@ def _called_elsewhere(triple: Triple, unit: Statement, there: Statement) -> str:
             if f"{name}(" in other.text and name in _calls(other)
         ]
         is_new = others and not triple.ours.number_of.keys() & set(others)
-        if is_new and not any(_calls(units[row])[name] & new.get(name, set()) for row in others):
+        if is_new and not any(new.get(name, {""}) <= _calls(units[row])[name] for row in others):
             return name
     return ""
 
 
 def _calls(unit: Statement) -> Mapping[str, set[str]]:
-    """The calls of each function in a statement, but for those that Python itself has."""
+    """The arguments by name of each function in a statement, but for those of Python itself."""
     found: dict[str, set[str]] = {}
     for node in nodes_of(unit.node) if unit.node else ():
-        called = node.func if isinstance(node, ast.Call) else None
-        if isinstance(called, ast.Name) and not hasattr(builtins, called.id):
-            found.setdefault(called.id, set()).add(ast.dump(node))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            words = {word.arg or "" for word in node.keywords}
+            if not hasattr(builtins, node.func.id):
+                found.setdefault(node.func.id, set()).update(words)
     return found
 
 

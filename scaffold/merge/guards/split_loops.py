@@ -129,8 +129,9 @@ def _is_split(
         return "" if change == _change_of(triple, below) else QUESTION
     # in front of `with accelerator.accumulate()`, each part comes by, too
     is_before = inner == around_below and accumulates(theirs.units[inner[-1]].text)
-    computes = is_before and all(_only_computes(triple, place) for place in statement)
-    if computes or _belongs_inside(triple, statement, inner, own):
+    if is_before and all(_only_computes(triple, place) for place in statement):
+        return ""
+    if _belongs_inside(triple, statement, inner, own):
         beside = above if inner == around_above and above is not None else below
         if is_before or change == _change_of(triple, beside):
             for place in statement:
