@@ -52,12 +52,10 @@ def _moved_by_them(triple: Triple) -> Iterator[tuple[int, int]]:
     With one side of a conflict, they would be there twice or not at all if only one end is in it.
     """
     side = triple.theirs
-    names = [(unit.scope, unit.key) for unit in triple.base]
-    counts = Counter(names), Counter((unit.scope, unit.key) for unit in side.units)
+    names = [unit.key for unit in triple.base]
+    counts = Counter(names), Counter(unit.key for unit in side.units)
     there = {
-        (side.units[place].scope, side.units[place].key): gap
-        for gap, places in enumerate(side.inserts)
-        for place in places
+        side.units[place].key: gap for gap, places in enumerate(side.inserts) for place in places
     }
     for number, name in enumerate(names):
         is_one = len(anchor(triple.base[number])) > 1 and counts[0][name] == counts[1][name] == 1

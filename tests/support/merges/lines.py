@@ -241,15 +241,20 @@ for name, edit in {
         AWAY, after(TRAIN, LOSS, f"if progress.step:\n    {CLEAR}", "main")
     ),
     "a sum over a step or a part": before(TRAIN, LOSS, "total = 0.0\ntotal = total + 1", "main"),
-    "a value that may change between parts": before(
-        TRAIN, LOSS, "share = 0.7\nimages = share * images", "main"
-    ),
     "a line that leaves the loop": before(TRAIN, LOSS, "if len(labels) < 8:\n    continue", "main"),
 }.items():
     case(f"parts: {name}", edit, WINDOW, asks=TRAIN)
 case("parts: own line for each step", after(TRAIN, STEP, "model.step()"), WINDOW)
 edit = sub(TRAIN, r"for images, labels in bar:$", "for number, (images, labels) in enumerate(bar):")
 case("parts: numbers of batches", edit, WINDOW)
+mixed = "share = 0.7\nimages = share * images"
+also = [before(TRAIN, ACCUMULATED, mixed)]
+case(
+    "parts: a value that is computed for each",
+    before(TRAIN, LOSS, mixed, "main"),
+    WINDOW,
+    also=also,
+)
 edit = before(TRAIN, LOSS, "images.requires_grad_()")
 also = [before(TRAIN, ACCUMULATED, "images.requires_grad_()")]
 case("parts: images that need a gradient", edit, WINDOW, also=also)
