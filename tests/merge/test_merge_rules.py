@@ -617,20 +617,6 @@ def test_what_would_be_no_python_is_a_conflict(monkeypatch: pytest.MonkeyPatch) 
     assert len(merged.conflicts) == 1 and "valid Python" in merged.conflicts[0].label
 
 
-def test_a_conflict_does_not_cut_a_condition_in_two() -> None:
-    base = STEP.replace("optimizer.zero_grad()", "schedule.step()")
-    ours = base.replace(
-        "        schedule.step()\n",
-        "        if early:\n            schedule.step()\n"
-        "        else:\n            hold(optimizer)\n",
-    )
-    theirs = base + "        call(optimizer)\n"
-    merged = merge(base, ours, theirs)
-    assert len(merged.conflicts) == 1
-    for own, text in ((True, ours), (False, theirs)):
-        assert take_side(merged.files["train.py"] or "", own) == text.lstrip("\n")
-
-
 def test_what_comes_after_the_last_line_of_a_loop_is_asked_about() -> None:
     ours = ONCE.replace(EVALUATED, f"    for name in loaders:\n    {EVALUATED}")
     theirs = ONCE.replace("    log", "    best.update(metrics, model)\n    log")
@@ -927,7 +913,7 @@ def test_fields_of_a_class_above_config_are_its_own() -> None:
     assert "rate: float" in (merged.files["config.py"] or "")
 
 
-def test_two_blocks_that_lose_their_bodies_are_asked_about_and_nothing_else() -> None:
+def test_two_blocks_that_lose_their_bodies_go_whatever_their_conditions() -> None:
     base = """
         def main(a, b, save):
             print(1)
@@ -949,10 +935,8 @@ def test_two_blocks_that_lose_their_bodies_are_asked_about_and_nothing_else() ->
             print(4)
             print(50)
     """
-    merged = merge(base, "def due(a, b):\n    return a == b\n\n\n" + dedent(ours), theirs)
-    text = merged.files["train.py"] or ""
-    assert len(merged.conflicts) == 2
-    assert "    print(10)\n    print(2)\n<<<<" in text and text.endswith("print(50)\n")
+    due = "def due(a, b):\n    return a == b\n\n\n"
+    assert clean(base, due + dedent(ours), theirs).endswith(dedent(theirs))
 
 
 ENDING = """
@@ -1484,7 +1468,23 @@ def test_a_new_line_below_a_step_that_the_owner_made_conditional_is_asked_about(
     ours = IN_TURNS.replace(steps, f"        if step % 4 == 0:\n    {steps}")
     theirs = IN_TURNS.replace(steps, f"{steps}        ema.update()\n")
     assert "does it belong into your `if`?" in asked(IN_TURNS, ours, theirs)
-    other = f"        if step % 4 == 0:\n    {steps}        else:\n            skip()\n"
-    assert "does it belong into your `if`?" in asked(
-        IN_TURNS, IN_TURNS.replace(steps, other), theirs
+
+
+def test_new_lines_stand_below_all_cases_of_the_owner() -> None:
+    draws = "        draw(model)\n"
+    cases = f"        if step % 5 == 0:\n    {draws}        else:\n            skip()\n"
+    new = "        best.update(model)\n"
+    text = clean(IN_TURNS, IN_TURNS.replace(draws, cases), IN_TURNS.replace(draws, draws + new))
+    assert text == IN_TURNS.replace(draws, cases + new)
+
+
+def test_a_condition_around_what_goes_goes_with_it() -> None:
+    draws = "        draw(model)\n"
+    ours = IN_TURNS.replace(draws, f"        if step % 5 == 0:\n    {draws}")
+    gone = IN_TURNS.replace(draws, "")
+    assert clean(IN_TURNS, ours, gone) == gone
+    more = ours.replace(
+        "            draw(model)\n", "            draw(model)\n            mine()\n"
     )
+    assert clean(IN_TURNS, more, gone) == more.replace("            draw(model)\n", "")
+    assert merge(IN_TURNS, ours.replace("== 0:", "== 0:  # rarely"), gone).conflicts

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
-from scaffold.merge.diff.deletions import moved_and_changed, moved_and_gone, without_known
+from scaffold.merge.diff.deletions import emptied, moved_and_changed, moved_and_gone, without_known
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
 from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
 from scaffold.merge.diff.mapping import Side, align
@@ -248,7 +248,8 @@ def assemble(
     base, ours, theirs = sides
     mine = align(base, ours, is_owner=kind == PYTHON)
     found = Assembly(base, mine, align(base, theirs), kind, merge_lines, union, indent)
-    return replace(found, gone=moved_and_gone(found)[0], followed=moved_and_changed(found))
+    gone = moved_and_gone(found)[0] | emptied(found)
+    return replace(found, gone=gone, followed=moved_and_changed(found))
 
 
 def merge_lines(base: str, ours: str, theirs: str) -> str | None:

@@ -103,6 +103,25 @@ def moved_and_gone(triple: Triple) -> tuple[set[int], set[int]]:
     return gone, moved - gone
 
 
+def emptied(triple: Triple) -> set[int]:
+    """The owner's new conditions around nothing but statements that the other side deleted."""
+    side, found = triple.ours, set[int]()
+    for place in reversed([row for places in side.inserts for row in places]):
+        head, block = side.units[place], block_of(side.units, place)
+        after = block.stop < len(side.units) and side.units[block.stop].continues
+        if not isinstance(head.node, ast.If) or head.continues or head.comment or after:
+            continue
+        numbers = [side.number_of.get(row) for row in block if row not in found]
+        if numbers and all(
+            number is not None
+            and triple.theirs.match[number] is None
+            and side.units[side.match[number] or 0].same == triple.base[number].same
+            for number in numbers
+        ):
+            found.add(place)
+    return found if triple.kind == PYTHON else set()
+
+
 def moved_and_changed(triple: Triple) -> dict[int, int]:
     """The owner's new units that are statements of the base, moved, which the other side changed.
 

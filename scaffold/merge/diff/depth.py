@@ -130,20 +130,20 @@ def condition_above(triple: Triple, gap: int) -> int | None:
 
 
 def is_independent(triple: Triple, condition: int, gap: int) -> bool:
-    """Whether new lines of the other side have nothing to do with what the owner made conditional.
+    """Whether new lines of the other side stand below what the owner made conditional.
 
-    They read nothing that is bound there, and it has no step of the optimizer, and no `else`.
+    There is an `else`; or it has no step of the optimizer, and they read nothing that is bound there.
     """
     units = triple.ours.units
     block = [units[row] for row in block_of(units, condition)]
     after = condition + len(block) + 1
+    if after < len(units) and units[after].continues:
+        return True
+    if any(steps_optimizer(unit.text) for unit in block):
+        return False
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
     reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
-    return (
-        not any(effects_of(unit).binds & reads for unit in block)
-        and not any(steps_optimizer(unit.text) for unit in block)
-        and not (after < len(units) and units[after].continues)
-    )
+    return not any(effects_of(unit).binds & reads for unit in block)
 
 
 def branch_of(triple: Triple, number: int) -> int | None:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
 from scaffold.merge.diff.deletions import is_in, is_required
-from scaffold.merge.diff.depth import branch_of
+from scaffold.merge.diff.depth import branch_of, condition_above
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple, contains
@@ -201,7 +201,8 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
     if levels[0] != levels[1]:
         return True  # the deeper one continues the block above, the other one follows it
-    if gap and branch_of(triple, gap - 1) is not None and not theirs[0].continues:
+    is_below = gap and (branch_of(triple, gap - 1), condition_above(triple, gap)) != (None, None)
+    if is_below and not theirs[0].continues:
         ours = _without_branches(ours)  # theirs stand below all of them
     if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
