@@ -117,12 +117,13 @@ def _left_block(triple: Triple, number: int, gap: int) -> int | None:
 
 
 def condition_above(triple: Triple, gap: int) -> int | None:
-    """The head of the owner's new `if` that ends above a gap: the outermost of several."""
+    """The head of the owner's new `if` or `with` that ends above a gap, the outermost one."""
     units, parents, number_of = triple.ours.units, triple.ours.parents, triple.ours.number_of
     after = triple.ours.match[gap] if gap < len(triple.base) else None
     head = new_head(triple, gap - 1) if gap and triple.kind == PYTHON else None
     found = None
-    while head is not None and head not in number_of and isinstance(units[head].node, ast.If):
+    kinds = ast.If | ast.With
+    while head is not None and head not in number_of and isinstance(units[head].node, kinds):
         if units[head].continues or after in block_of(units, head):
             break
         found, head = head, parents[head]
@@ -132,7 +133,7 @@ def condition_above(triple: Triple, gap: int) -> int | None:
 def is_independent(triple: Triple, condition: int, gap: int) -> bool:
     """Whether new lines of the other side stand below what the owner made conditional.
 
-    There is an `else`; or it has no step of the optimizer, and they read nothing that is bound there.
+    It has an `else`; or it has no step of the optimizer, and they read nothing that is bound in it.
     """
     units = triple.ours.units
     block = [units[row] for row in block_of(units, condition)]
@@ -143,7 +144,13 @@ def is_independent(triple: Triple, condition: int, gap: int) -> bool:
         return False
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
     reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
-    return not any(effects_of(unit).binds & reads for unit in block)
+    return not any(newly_bound(unit) & reads for unit in block)
+
+
+def newly_bound(unit: Statement) -> set[str]:
+    """What a statement binds, but for what it has before: `model = compile(model)`."""
+    effects = effects_of(unit)
+    return effects.binds - (effects.reads if isinstance(unit.node, ast.Assign) else set())
 
 
 def branch_of(triple: Triple, number: int) -> int | None:

@@ -8,7 +8,13 @@ import ast
 import builtins
 from collections.abc import Iterator, Mapping
 
-from scaffold.merge.diff.depth import branch_of, condition_above, is_independent, new_head
+from scaffold.merge.diff.depth import (
+    branch_of,
+    condition_above,
+    is_independent,
+    new_head,
+    newly_bound,
+)
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
@@ -51,7 +57,7 @@ def _may_be_conditional(triple: Triple, gap: int) -> bool:
     block = [triple.ours.units[row] for row in block_of(triple.ours.units, condition)]
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
     reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
-    return not any(effects_of(unit).binds & reads for unit in block)
+    return not any(newly_bound(unit) & reads for unit in block)
 
 
 def _called_elsewhere(triple: Triple, unit: Statement, there: Statement) -> str:
