@@ -246,7 +246,7 @@ def assemble(
 ) -> Assembly:
     """Put together the statements of base, ours and theirs."""
     base, ours, theirs = sides
-    mine = align(base, ours, is_owner=kind == PYTHON)
+    mine = align(base, ours, theirs if kind == PYTHON else None)
     found = Assembly(base, mine, align(base, theirs), kind, merge_lines, union, indent)
     gone = moved_and_gone(found)[0] | emptied(found)
     return replace(found, gone=gone, followed=moved_and_changed(found))

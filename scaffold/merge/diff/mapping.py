@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
@@ -58,16 +58,24 @@ def find_parents(units: Sequence[Statement]) -> list[int | None]:
     return found
 
 
-def align(base: Sequence[Statement], units: Sequence[Statement], *, is_owner: bool = False) -> Side:
-    """Map the statements of an edited file. Those that its owner moved have no match in place."""
+def align(
+    base: Sequence[Statement],
+    units: Sequence[Statement],
+    theirs: Sequence[Statement] | None = None,
+) -> Side:
+    """Map the statements of an edited file.
+
+    With the other side, those that the owner moved into a new definition have no match in place,
+    unless that side did the same.
+    """
     match: list[int | None] = [None] * len(base)
     _match_equal(base, units, match)
     free = _gaps(base, units, match)
     for b_range, u_range in free:
         _match_alike(base, units, b_range, u_range, match)
     _part_heads(base, units, match)
-    if is_owner:
-        _part_moved(base, units, match)
+    if theirs is not None:
+        _part_moved(base, units, match, {unit.key for unit in theirs})
     inserts: list[list[int]] = [[] for _ in range(len(base) + 1)]
     number_of = {found: number for number, found in enumerate(match) if found is not None}
     gap = 0
@@ -160,15 +168,18 @@ def _part_heads(
 
 
 def _part_moved(
-    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
+    base: Sequence[Statement],
+    units: Sequence[Statement],
+    match: list[int | None],
+    theirs: Collection[str],
 ) -> None:
     """Undo the match of edited statements that stand in a new definition as they were."""
     scopes = {unit.scope for unit in base}
     known = Counter(unit.key for unit in base)
     moved = Counter(unit.key for unit in units if unit.scope not in scopes)
     for number, position in enumerate(match):
-        key = base[number].key
-        if position is not None and units[position].key != key and known[key] == moved[key] == 1:
+        key, now = base[number].key, None if position is None else units[position].key
+        if now not in (None, key) and now not in theirs and known[key] == moved[key] == 1:
             match[number] = None
 
 

@@ -54,6 +54,10 @@ def _may_be_conditional(triple: Triple, gap: int) -> bool:
     condition = condition_above(triple, gap)
     if condition is None or is_independent(triple, condition, gap):
         return False
+    if triple.opens_for_next(triple.theirs, gap):
+        return False
+    if not isinstance(triple.ours.units[condition].node, ast.If):
+        return False
     block = [triple.ours.units[row] for row in block_of(triple.ours.units, condition)]
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
     reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
