@@ -1262,11 +1262,23 @@ def test_what_trains_or_saves_stays_out_of_a_block_with_averaged_weights() -> No
     lines = "        checkpoints.save()\n        count += 1\n"
     saves = base.replace("        log", f"{lines}        log")
     assert f"\n{lines}" in clean(base, saves, theirs)
+    lines = "        # one more\n        checkpoints.save()\n"
+    assert f"\n{lines}" in clean(base, base.replace("        log", f"{lines}        log"), theirs)
     shows = base.replace("        log", "        m |= more(model)\n        log")
     assert "\n            m |= more(model)\n" in clean(base, shows, theirs)
     prune = "def prune(model):\n    model.weight.data *= 0.9\n\n\n"
     prunes = prune + base.replace("        log", "        prune(model)\n        log")
     assert "\n        prune(model)\n" in clean(base, prunes, theirs)
+
+
+def test_a_comment_in_a_block_with_averaged_weights_stays() -> None:
+    """It trains nothing, whatever it is about."""
+    lines = "    m = evaluate(model)\n    write(model, m)\n"
+    base = f"def main(model):\n{lines}    log(m)\n"
+    said = lines.replace("    write", "    # the optimizer waits\n    write")
+    theirs = base.replace(lines, f"    with ema.applied():\n{indent(lines, '    ')}")
+    text = clean(base, base.replace(lines, said), theirs)
+    assert "        # the optimizer waits\n        write(model, m)\n" in text
 
 
 def test_an_evaluation_that_the_owner_made_rare_sees_averaged_weights() -> None:

@@ -9,7 +9,7 @@ from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import outer_nodes, read_effects, root_of
 from scaffold.merge.source.statement import Statement, is_constant
 
-# what goes on elsewhere; after `raise SystemExit`, nobody sees what was bound
+# after these, other code still runs; after `raise SystemExit`, none does
 _TURNS = (ast.Break, ast.Continue, ast.Return)
 
 

@@ -51,7 +51,8 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     if after is not None and limits_gradients(one.units[place].text):
         to_next = True
     if one is triple.ours and any(
-        needs_own_weights(triple, row, gap) for row in places if row <= place
+        needs_own_weights(triple, row, gap)
+        for row in itertools.takewhile(lambda row: row <= _commented(one, place), places)
     ):
         to_next = True
     opens = triple.opens_for_next(one, gap)
@@ -70,6 +71,13 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         score = (distance, rank, depth - triple.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0
+
+
+def _commented(side: Side, place: int) -> int:
+    """The statement that a comment is about; of a statement, its own place."""
+    while side.units[place].is_comment and place + 1 < len(side.units):
+        place += 1
+    return place
 
 
 def _continued(side: Side, place: int) -> int | None:
@@ -92,7 +100,7 @@ def needs_own_weights(triple: Triple, place: int, gap: int) -> bool:
     units, theirs = triple.ours.units, triple.theirs
     above = theirs.match[gap - 1] if gap and triple.kind == PYTHON else None
     head = None if above is None else theirs.parents[above]
-    if head is None or head in theirs.number_of:
+    if head is None or head in theirs.number_of or units[place].is_comment:
         return False
     if not puts_in_other_weights(theirs.units[head].text):
         return False
@@ -140,17 +148,23 @@ def is_independent(triple: Triple, condition: int, gap: int) -> bool:
     after = condition + len(block) + 1
     if after < len(units) and units[after].continues:
         return True
-    if any(steps_optimizer(unit.text) for unit in block):
-        return False
+    steps = any(steps_optimizer(unit.text) for unit in block)
+    return not steps and not needs_block(triple, condition, gap)
+
+
+def needs_block(triple: Triple, head: int, gap: int) -> bool:
+    """Whether new lines of the other side read what a block of the owner binds.
+
+    A name that is only bound again is there without it, too: `model = compile(model)`.
+    """
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
     reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
-    return not any(newly_bound(unit) & reads for unit in block)
-
-
-def newly_bound(unit: Statement) -> set[str]:
-    """What a statement binds, but for what it has before: `model = compile(model)`."""
-    effects = effects_of(unit)
-    return effects.binds - (effects.reads if isinstance(unit.node, ast.Assign) else set())
+    for row in block_of(triple.ours.units, head):
+        effects = effects_of(triple.ours.units[row])
+        again = isinstance(triple.ours.units[row].node, ast.Assign)
+        if reads & (effects.binds - effects.reads if again else effects.binds):
+            return True
+    return False
 
 
 def branch_of(triple: Triple, number: int) -> int | None:

@@ -12,12 +12,11 @@ from scaffold.merge.diff.depth import (
     branch_of,
     condition_above,
     is_independent,
+    needs_block,
     new_head,
-    newly_bound,
 )
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
-from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import PYTHON, Statement
 
@@ -52,16 +51,12 @@ def find_copied_code(triple: Triple) -> Iterator[tuple[Hunk, str]]:
 def _may_be_conditional(triple: Triple, gap: int) -> bool:
     """Whether new lines would come into the owner's `if`, whose lines they do not need."""
     condition = condition_above(triple, gap)
-    if condition is None or is_independent(triple, condition, gap):
+    if condition is None or triple.opens_for_next(triple.theirs, gap):
         return False
-    if triple.opens_for_next(triple.theirs, gap):
-        return False
-    if not isinstance(triple.ours.units[condition].node, ast.If):
-        return False
-    block = [triple.ours.units[row] for row in block_of(triple.ours.units, condition)]
-    theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
-    reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
-    return not any(newly_bound(unit) & reads for unit in block)
+    is_if = isinstance(triple.ours.units[condition].node, ast.If)
+    return is_if and not (
+        is_independent(triple, condition, gap) or needs_block(triple, condition, gap)
+    )
 
 
 def _called_elsewhere(triple: Triple, unit: Statement, there: Statement) -> str:

@@ -12,7 +12,7 @@ from scaffold.merge.diff.depth import depth_change, needs_own_weights
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.source.statement import PYTHON
+from scaffold.merge.source.statement import PYTHON, Statement
 from scaffold.merge.source.training import puts_in_other_weights, works_on_weights
 
 _NEAR = 3  # statements below, of which one may read what an own line binds
@@ -25,11 +25,8 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     yield from _inside(triple)
     units = triple.ours.units
     for gap, places in enumerate(triple.theirs.inserts):
-        levels = [
-            unit.depth
-            for place in places
-            if puts_in_other_weights((unit := triple.theirs.units[place]).text)
-        ]
+        brought = [triple.theirs.units[place] for place in places]
+        levels = [unit.depth for unit in brought if puts_in_other_weights(unit.text)]
         if not levels:
             continue
         below = [triple.ours.of(row) for row in range(gap, min(gap + _NEAR, len(triple.base)))]
@@ -43,8 +40,7 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             texts = [units[row].text for row in (place, *block)]
             works = any(map(works_on_weights, ("\n".join(texts), *texts)))
             if works and (not bound or bound & read):
-                name = anchor(unit)[-1] if len(anchor(unit)) > 1 else "your block"
-                yield (gap, gap), f"{name} would not see these weights"
+                yield (gap, gap), f"{_name(unit)} would not see these weights"
 
 
 def _inside(triple: Triple) -> Iterator[tuple[Hunk, str]]:
@@ -54,5 +50,9 @@ def _inside(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             if needs_own_weights(triple, place, gap) and depth_change(
                 triple, triple.ours, triple.theirs, place, gap
             ):
-                name = anchor(triple.ours.units[place])[-1]
+                name = _name(triple.ours.units[place])
                 yield (gap, gap), f"{name} would work on these weights"
+
+
+def _name(unit: Statement) -> str:
+    return anchor(unit)[-1] if len(anchor(unit)) > 1 else "your block"

@@ -1,6 +1,6 @@
-"""New calls of functions whose owner made them return something else, or take it in another order.
+"""New calls of functions that their owner changed.
 
-They return a pair, nothing or a dict; or the arguments are the same, and stand in other places.
+They return something else now (a pair, nothing, a dict), or take their arguments in another order.
 """
 
 import ast
