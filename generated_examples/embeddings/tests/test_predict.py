@@ -1,4 +1,4 @@
-"""predict.py gives the metrics that training reported, on any number of processes."""
+"""predict.py gives the metrics that training reported."""
 
 import json
 from itertools import islice
@@ -13,7 +13,7 @@ import predict
 import train
 from contrast import rank_positives
 from data import build_datasets, build_loaders, number_texts
-from helpers import launch, run
+from helpers import run
 from metrics import retrieval_scores
 
 
@@ -71,21 +71,8 @@ def test_predictions_give_the_metric_of_the_test(trained):
         assert value == pytest.approx(reported[f"test_{name}"], rel=1e-12)
 
 
-def test_two_processes_predict_like_one(trained):
-    """One row for each input, in their order."""
-    folder, _ = trained
-    predict_five(folder)
-    launch(predict_five, folder)
-    one, two = (json.loads((folder / f"{count}.json").read_text()) for count in (1, 2))
-    assert len(one) == len(two) > 0
-    for row, other in zip(one, two, strict=True):
-        assert other.keys() == row.keys()
-        for name, value in row.items():
-            close = value if isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-6)
-            assert other[name] == close
-
-
 def predict_five(folder: Path) -> None:
+    """Write the rows of five inputs, which test_distributed.py compares, into the run's folder."""
     config, model = predict.load(folder)
     texts = ["The doctor bought the car.", "", "one word", "A longer text. " * 100, "!"]
     found = predict.predict(config, model, texts)
