@@ -1,20 +1,24 @@
 """`pytest tests --changed FILE ...`: only tests that a change of these files can affect.
 
 Each test that passes notes the answers of the projects that it rendered, in pytest's cache. Where
-only files of the templates changed, a test runs if one of its projects comes from one of them; what
-is not known, or has rendered none, runs. All run when the generator, or a manifest, changed.
+only files of the templates changed, a test runs if one of its projects comes from one of them. One
+that rendered nothing runs if it read templates or started a process, as what that reads is not
+known. A test without notes runs. All run when the generator, or a manifest, changed.
 """
 
 import re
 import subprocess
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from scaffold.answers.catalog import Value
+from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.manifests import load_catalog
+from scaffold.render import project
 from scaffold.render.conditions import Situation
 from scaffold.render.templates import active_components, find_sources
 from support.paths import REPOSITORY, TEMPLATES
@@ -22,8 +26,27 @@ from support.paths import REPOSITORY, TEMPLATES
 NOTES = "scaffold/answers"  # in pytest's cache: of each test, those of its projects
 
 Answers = tuple[tuple[str, Value], ...]
+READ: Answers = ()  # of a test that rendered nothing: it read templates, or started a process
 rendered: set[Answers] = set()  # by the test, or the fixture, that is running
 of_fixtures: dict[str, set[Answers]] = {}  # by those that several tests share
+
+
+def watch() -> None:
+    """Note each project that this process renders, and that templates are read."""
+    compose = project.compose_project
+
+    def compose_and_note(catalog: Catalog, answers: Mapping[str, Value]) -> Any:
+        if catalog.root == TEMPLATES:
+            rendered.add(tuple(answers.items()))
+        return compose(catalog, answers)
+
+    def note(event: str, arguments: tuple) -> None:
+        started = event in ("subprocess.Popen", "os.fork", "os.posix_spawn")
+        if started or (event == "open" and str(arguments[0]).startswith(str(TEMPLATES))):
+            rendered.add(READ)
+
+    project.compose_project = compose_and_note
+    sys.addaudithook(note)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -39,9 +62,10 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureR
 
 
 def rendered_for(item: pytest.Item) -> list[Answers]:
-    """The answers of the projects that a test has rendered, also by its fixtures."""
+    """The answers of the projects that a test has rendered, also by its fixtures; or READ."""
     shared = (of_fixtures.get(name, set()) for name in getattr(item, "fixturenames", ()))
-    return sorted(rendered.union(*shared))
+    found = rendered.union(*shared)
+    return sorted(found - {READ} or found)
 
 
 def add_option(parser: pytest.Parser) -> None:
@@ -88,8 +112,9 @@ def select(
                 templates
                 and (
                     (manifests and not item.get_closest_marker("train"))
-                    or not (projects := noted.get(item.nodeid))
-                    or any(come_from(answers, templates) for answers in projects)
+                    or any(
+                        come_from(answers, templates) for answers in noted.get(item.nodeid, [READ])
+                    )
                 )
             )
         ):
@@ -97,7 +122,7 @@ def select(
 
 
 def come_from(answers: list, templates: Collection[str]) -> bool:
-    return not sources(tuple(map(tuple, answers))).isdisjoint(templates)
+    return not answers or not sources(tuple(map(tuple, answers))).isdisjoint(templates)
 
 
 @cache

@@ -164,6 +164,7 @@ def pytest_collection_finish() -> None:
     imported_early.update({"torch", "transformers", "pandas"} & sys.modules.keys())
 
 
+changed.watch()
 pytest_fixture_setup = changed.pytest_fixture_setup
 
 

@@ -144,13 +144,12 @@ def test_a_function_that_its_owner_only_moved_goes_with_its_feature(tmp_path: Pa
     assert b"def build_schedule" in outcome.files["schedule.py"]
 
 
-SAME = [name for name in CASES if CASES[name].mine.keys() <= CASES[name].renders[0].keys()]
-
-
-@pytest.mark.parametrize("name", in_turns(SAME, 24))
+@pytest.mark.parametrize("name", in_turns(CASES, 24))
 def test_what_both_sides_did_is_done_once(name: str) -> None:
     """The owner made an edit by hand, and the update brings the same, and a function at the end."""
     base, mine = (dict(files) for files in (CASES[name].renders[0], CASES[name].mine))
+    if not mine.keys() <= base.keys():
+        pytest.skip("the edit adds files, which no update brings")
     changed = {path for path in mine if path.endswith(".py") and mine[path] != base[path]}
     mine |= {path: mine[path].replace("\r\n", "\n") for path in changed}
     theirs = mine | {

@@ -42,28 +42,31 @@ def answers(**given: object) -> list:
     return list(resolve(load_catalog(), {"project.name": "example", **named}).items())
 
 
-FAST, DRAWN = (Item(f"tests/commands/test_cli.py::test_{name}") for name in ("fast", "drawn"))
+FAST, DRAWN, TEXT = (
+    Item(f"tests/commands/test_cli.py::test_{name}") for name in ("fast", "drawn", "text")
+)
 EMA, PLAIN, GAN, NEW = (Item(f"tests/tasks/test_tasks.py::test_{n}", {"train"}) for n in "abcd")
 NOTED = {
     EMA.nodeid: [answers(), answers(features__ema__enabled=True)],
     PLAIN.nodeid: [answers()],
     GAN.nodeid: [answers(project__task="gan")],
-    FAST.nodeid: [],
+    FAST.nodeid: [[]],  # no project, but it read templates
+    TEXT.nodeid: [],
     DRAWN.nodeid: [answers()],
 }
-ALL = [FAST, DRAWN, EMA, PLAIN, GAN, NEW]
+ALL = [FAST, DRAWN, TEXT, EMA, PLAIN, GAN, NEW]
 
 
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
         ("templates/features/ema/callbacks.py", [FAST, EMA, NEW]),
-        ("templates/features/ema/feature.toml", [FAST, DRAWN, EMA, NEW]),
+        ("templates/features/ema/feature.toml", [FAST, DRAWN, TEXT, EMA, NEW]),
         ("templates/tasks/gan/model.py", [FAST, GAN, NEW]),
         ("templates/lib/splits.py", [FAST, DRAWN, EMA, PLAIN, NEW]),
-        ("templates/lib/notes.py", ALL),  # of which others of the library take
+        ("templates/lib/notes.py", [one for one in ALL if one != TEXT]),  # others take of it
         ("templates/lib/conversations.py", [FAST, NEW]),
-        ("templates/base/complete/train.py", ALL),
+        ("templates/base/complete/train.py", [one for one in ALL if one != TEXT]),
         ("templates/features/local_sgd/README.md", [FAST, NEW]),
         ("scaffold/merge/merge.py", ALL),
         ("tests/conftest.py", ALL),
