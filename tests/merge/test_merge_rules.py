@@ -321,6 +321,26 @@ def test_lines_that_were_put_into_a_function_are_followed() -> None:
     assert "    loss.backward()\n    clip(loss)\n" in clean(STEP, ours, theirs)
 
 
+@pytest.mark.parametrize("names", [("main", "cli"), ("train", "main")])
+def test_what_runs_as_a_script_is_followed_into_a_function(names: tuple[str, str]) -> None:
+    """Also into one that has the name of another one, which was renamed."""
+    base = STEP + """
+
+if __name__ == "__main__":
+    options = read_options()
+    try:
+        main(options.loader, options.model, options.optimizer)
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+    head, script = base.replace("main(", f"{names[0]}(").split('if __name__ == "__main__":\n')
+    wrapped = f"def {names[1]}():\n{script}"
+    ours = f'{head}{wrapped}\n\nif __name__ == "__main__":\n    {names[1]}()\n'
+    theirs = base.replace("read_options()", "read_options()\n    check(options)")
+    expected = ours.replace("read_options()", "read_options()\n    check(options)")
+    assert clean(base, ours, theirs) == expected.lstrip("\n")
+
+
 def test_a_function_inside_of_the_function_is_followed() -> None:
     ours = """
         def main(loader, model, optimizer):

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statement, fingerprint
+
+MAIN = fingerprint('if __name__ == "__main__":')
 
 
 @dataclass(frozen=True)
@@ -18,10 +20,15 @@ class Function:
 
 
 def functions(units: Sequence[Statement], inner: bool = False) -> dict[str, Function]:
-    """The functions and methods of a file by name; those in other functions if `inner`."""
+    """The functions and methods of a file by name; those in other functions if `inner`.
+
+    What runs only as a script is one, too: `__main__`.
+    """
     found: dict[str, Function] = {}
     kinds: dict[str, type] = {}
     for number, unit in enumerate(units):
+        if unit.key == MAIN:
+            found["__main__"] = Function("__main__", number, _end_of(units, number), (), "")
         node = _definition(unit)
         if node is None:
             continue
@@ -32,15 +39,19 @@ def functions(units: Sequence[Statement], inner: bool = False) -> dict[str, Func
         method = kinds.get(unit.scope) is ast.ClassDef
         if unit.scope and not method and not inner:
             continue
-        end = number + 1
-        while end < len(units) and units[end].depth > unit.depth:
-            end += 1
         rows = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         names = tuple(row.arg for row in rows)
         static = number and "staticmethod" in units[number - 1].text
         owner = names[0] if method and names and not static else ""
-        found[name] = Function(name, number, end, names, owner)
+        found[name] = Function(name, number, _end_of(units, number), names, owner)
     return found
+
+
+def _end_of(units: Sequence[Statement], head: int) -> int:
+    end = head + 1
+    while end < len(units) and units[end].depth > units[head].depth:
+        end += 1
+    return end
 
 
 def _definition(unit: Statement) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:

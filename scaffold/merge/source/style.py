@@ -205,11 +205,16 @@ def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Rename
     one = [mask(unit) for unit in base]
     two = [mask(unit) for unit in ours]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
+    kept: set[str] = set()  # names in lines that are as they were
+    functions: set[tuple[str, str]] = set()  # which may leave their names to new ones
     for i, j, size in matcher.get_matching_blocks():
         for step in range(size):
             old, new = base[i + step], ours[j + step]
             if old.text == new.text:
+                kept.update(word.name for word in words(old))
                 continue
+            if old.text.startswith("def "):
+                functions.add((_top(old), _top(new)))
             for a, b in zip(words(old), words(new), strict=False):
                 if a.name != b.name and _kind(a.name) == _kind(b.name):
                     found.setdefault(_top(old), Counter())[a.name, b.name] += 1
@@ -220,7 +225,8 @@ def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Rename
     all_before = set().union(*before.values()) if before else set()
     all_after = set().union(*after.values()) if after else set()
     for (x, y), count in total.items():
-        if x not in all_after and y not in all_before and count >= 2:
+        gone = x not in all_after or ((x, y) in functions and x not in kept)
+        if gone and y not in all_before and count >= 2:
             renames.everywhere[x] = y
     for scope, counts in found.items():
         for (x, y), count in counts.items():

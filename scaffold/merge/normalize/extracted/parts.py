@@ -59,6 +59,7 @@ def find_parts(
 ) -> list[Part]:
     """All parts, the larger ones first. `renamed` is the base with the owner's names."""
     old, new = functions(base), functions(ours, inner=True)
+    known = functions(renamed).keys()
     classes = {"", *(name.rpartition(".")[0] for name in functions(ours))}
     found: list[Part] = []
     for function in old.values():
@@ -75,7 +76,7 @@ def find_parts(
         targets = [
             target
             for target in new.values()
-            if target.name not in old
+            if target.name not in known
             and target.name.rpartition(".")[0] in (function.name, *classes)
         ]
         parts = [
