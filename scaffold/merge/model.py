@@ -56,9 +56,7 @@ def mended_text(file: OpenFile, pieces: Sequence[Piece]) -> str:
 
 def laid_out(file: OpenFile, text: str) -> str:
     """The text formatted with black, if the owner's file is formatted that way."""
-    if file.layout and file.layout.width is not None:
-        try:
-            return file.layout.put_on(text)
-        except ValueError:  # InvalidInput: black can't read it; the text stays as merged
-            return text
-    return text
+    try:
+        return file.layout.wrap(text) if file.layout else text
+    except ValueError:  # InvalidInput: black can't read it; the text stays as merged
+        return text

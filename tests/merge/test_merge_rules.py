@@ -341,6 +341,37 @@ if __name__ == "__main__":
     assert clean(base, ours, theirs) == expected.lstrip("\n")
 
 
+def test_a_function_that_returns_what_its_last_line_called_is_followed() -> None:
+    base = """
+        def main(config):
+            model = build(config)
+            optimizer = AdamW(model)
+            model, optimizer = prepare(model, optimizer)
+            train(model, optimizer)
+        """
+    ours = """
+        def setup(config):
+            model = build(config)
+            optimizer = AdamW(model)
+            return prepare(model, optimizer)
+
+
+        def main(config):
+            model, optimizer = setup(config)
+            train(model, optimizer)
+        """
+    theirs = base.replace("train(model", "ema = Ema(model)\n            train(model").replace(
+        "AdamW(model)", "SGD(model)"
+    )
+    text = clean(base, ours, theirs)
+    assert "    optimizer = SGD(model)\n    return prepare(model, optimizer)\n" in text
+    assert "    model, optimizer = setup(config)\n    ema = Ema(model)\n" in text
+    more = theirs.replace(
+        "model, optimizer = prepare(model, ", "model, rate, optimizer = prepare(model, rate, "
+    )
+    assert merge(base, ours, more).conflicts
+
+
 def test_a_function_inside_of_the_function_is_followed() -> None:
     ours = """
         def main(loader, model, optimizer):
@@ -1524,3 +1555,45 @@ def test_a_condition_around_what_goes_goes_with_it() -> None:
     )
     assert clean(IN_TURNS, more, gone) == more.replace("            draw(model)\n", "")
     assert merge(IN_TURNS, ours.replace("== 0:", "== 0:  # rarely"), gone).conflicts
+
+
+def test_new_lines_stand_above_the_comment_on_the_next_one() -> None:
+    ours = STEP.replace("        optimizer.step()", "        # the step\n        optimizer.step()")
+    theirs = STEP.replace(
+        "        optimizer.step()", "        clip(model)\n        optimizer.step()"
+    )
+    expected = "        clip(model)\n        # the step\n        optimizer.step()\n"
+    assert expected in clean(STEP, ours, theirs)
+
+
+def test_a_comment_that_the_owner_put_above_its_line_goes_with_it() -> None:
+    base = "class Config:\n    epochs: int = 1  # passes\n    norm: float = 1.0  # of gradients\n"
+    kept = "class Config:\n    # passes\n    epochs: int = 1\n"
+    ours = f"{kept}    # of gradients\n    norm: float = 1.0\n"
+    assert clean(base, ours, "class Config:\n    epochs: int = 1  # passes\n") == kept
+
+
+def test_a_condition_around_a_line_that_an_update_moves_is_asked_about() -> None:
+    base = STEP + "    draw(model)\n    close(model)\n"
+    ours = base.replace("    draw(model)", "    if model.big:\n        draw(model)")
+    theirs = STEP + "        draw(model)\n    close(model)\n"
+    assert merge(base, ours, theirs).conflicts
+    gone = STEP + "    close(model)\n"
+    assert clean(base, ours, gone) == gone.lstrip("\n")
+
+
+def test_a_setting_of_the_same_name_with_other_words_is_asked_about() -> None:
+    base = "class Config:\n    epochs: int = 1\n    seed: int = 0\n    steps: int = 0\n"
+    own, new = (f"    decay: float = 0.9  # of the {what}\n" for what in ("loss", "model"))
+    ours = base.replace("    seed", f"{own}    seed")
+    theirs = base.replace("    steps", f"{new}    steps")
+    assert asked(base, ours, theirs)
+    assert clean(base, ours, theirs.replace("model", "loss")) == ours
+
+
+def test_quotes_of_lines_that_an_update_leaves_alone_stay() -> None:
+    rows = "".join(f'x{n} = read("a{n}")\n' for n in range(9))
+    base = f'{rows}print(f"{{x1}} steps")\n'
+    ours = rows.replace('"', "'") + 'print(f"{x1} steps")\n'
+    merged = clean(base, ours, f'{base}stop("now")\n')
+    assert merged == f"{ours}stop('now')\n"

@@ -11,7 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
-from scaffold.merge.diff.deletions import emptied, moved_and_changed, moved_and_gone, without_known
+from scaffold.merge.diff.deletions import (
+    emptied,
+    moved_and_changed,
+    moved_and_gone,
+    raised_comments,
+    without_known,
+)
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
 from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
 from scaffold.merge.diff.mapping import Side, align
@@ -99,7 +105,8 @@ class Assembly(Triple):
         blanks = ours.blanks if own else theirs.blanks
         if unit.same == theirs.same:
             # reformatted by neither the owner nor the merge: as generated
-            merged = theirs if ours.same == unit.same and ours.flat == unit.flat else ours
+            kept = theirs.lines == unit.lines or ours.same != unit.same or ours.flat != unit.flat
+            merged = ours if kept else theirs
         elif unit.same == ours.same or ours.same == theirs.same:
             merged = ours if ours.same == theirs.same else theirs
         else:
@@ -128,7 +135,10 @@ class Assembly(Triple):
         theirs = [*without_known(self, gap, theirs)]
         if not ours or not theirs:
             return [*ours, *theirs]
-        return _in_order(self, gap, ours, theirs)
+        above = -self.comments_of_next(gap) or len(ours)
+        if not ours[:above]:
+            return [*theirs, *ours]
+        return [*_in_order(self, gap, ours[:above], theirs), *ours[above:]]
 
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Statement:
         """A new unit of one side, at the depth that the other side gave its surroundings."""
@@ -248,7 +258,7 @@ def assemble(
     base, ours, theirs = sides
     mine = align(base, ours, theirs if kind == PYTHON else None)
     found = Assembly(base, mine, align(base, theirs), kind, merge_lines, union, indent)
-    gone = moved_and_gone(found)[0] | emptied(found)
+    gone = moved_and_gone(found)[0] | emptied(found) | raised_comments(found)
     return replace(found, gone=gone, followed=moved_and_changed(found))
 
 

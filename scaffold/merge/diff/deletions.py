@@ -104,8 +104,12 @@ def moved_and_gone(triple: Triple) -> tuple[set[int], set[int]]:
 
 
 def emptied(triple: Triple) -> set[int]:
-    """The owner's new conditions around nothing but statements that the other side deleted."""
+    """The owner's new conditions around nothing but statements that the other side deleted.
+
+    Not around what it has elsewhere now: there, too, it may depend on the condition.
+    """
     side, found = triple.ours, set[int]()
+    elsewhere = {anchor(row) for row in triple.theirs.added}
     for place in reversed([row for places in side.inserts for row in places]):
         head, block = side.units[place], block_of(side.units, place)
         after = block.stop < len(side.units) and side.units[block.stop].continues
@@ -115,11 +119,24 @@ def emptied(triple: Triple) -> set[int]:
         if numbers and all(
             number is not None
             and triple.theirs.match[number] is None
+            and anchor(triple.base[number]) not in elsewhere
             and side.units[side.match[number] or 0].same == triple.base[number].same
             for number in numbers
         ):
             found.add(place)
     return found if triple.kind == PYTHON else set()
+
+
+def raised_comments(triple: Triple) -> set[int]:
+    """The comments of lines that the other side deleted, which the owner put above these."""
+    side = triple.ours
+    found = set()
+    for number, unit in enumerate(triple.base):
+        place = side.match[number]
+        if place and unit.comment and triple.theirs.match[number] is None:
+            above = side.units[place - 1]
+            found |= {place - 1} if above.is_comment and above.key == unit.comment else set()
+    return found
 
 
 def moved_and_changed(triple: Triple) -> dict[int, int]:
@@ -249,7 +266,13 @@ def _is_used_between(triple: Triple, names: set[str], start: int, end: int) -> b
 
 
 def is_in(unit: Statement, own: list[Statement]) -> bool:
-    return any(is_same(unit, row) and row.depth == unit.depth for row in own)
+    """Whether a statement is among these, with no other words about it."""
+    return any(
+        is_same(unit, row)
+        and row.depth == unit.depth
+        and (not row.comment or not unit.comment or row.comment == unit.comment)
+        for row in own
+    )
 
 
 def is_same(unit: Statement, row: Statement) -> bool:

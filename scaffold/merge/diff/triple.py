@@ -69,6 +69,20 @@ class Triple:
         places = side.inserts[gap]
         return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
 
+    def comments_of_next(self, gap: int) -> int:
+        """How many of the owner's new lines are comments on the next unit, right above it."""
+        side, places = self.ours, self.ours.inserts[gap]
+        number = side.match[gap] if gap < len(self.base) else None
+        if number is None or not places or self.opens_for_next(self.theirs, gap):
+            return 0
+        count = 0
+        while count < len(places) and places[-1 - count] == number - 1 - count:
+            unit, below = side.units[number - 1 - count], side.units[number - count]
+            if not unit.is_comment or below.blanks or unit.depth != below.depth:
+                break
+            count += 1
+        return count
+
     def goes_with_next(self, side: Side, gap: int) -> bool:
         """Whether new lines of a side make a call that was in the next line, which uses it now.
 

@@ -67,10 +67,12 @@ class Layout:
     single: bool  # quotes
 
     def put_on(self, text: str) -> str:
+        return self.wrap(single_quotes(text) if self.single else text)
+
+    def wrap(self, text: str) -> str:
+        """The text with this line length, and the quotes that it has."""
         import black
 
-        if self.single:
-            text = single_quotes(text)
         if self.width is None:
             return text
         mode = black.Mode(line_length=self.width, string_normalization=not self.single)

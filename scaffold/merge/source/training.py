@@ -12,7 +12,7 @@ SHARE_LISTS = {"accelerate.utils.broadcast_object_list"}
 PLAIN_DECORATORS = {"inference_mode", "no_grad"}
 
 # methods that change nothing which a later line could notice
-QUIET_METHODS = {"item", "parameters", "set_description", "set_postfix"}
+QUIET_METHODS = {"exists", "glob", "item", "mkdir", "parameters", "set_description", "set_postfix"}
 
 # what the parser of a switch is told in place of `type=bool`
 BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from scaffold.merge.diff.mapping import align, anchor
 from scaffold.merge.normalize.extracted.attributes import Attributes, find_attributes
-from scaffold.merge.normalize.extracted.parts import Part, find_parts
+from scaffold.merge.normalize.extracted.parts import Part, find_parts, result_of
 from scaffold.merge.normalize.extracted.signature import binds_outer_names, passed_on
 from scaffold.merge.normalize.extracted.spans import Spans, find_spans, spans_of
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import functions
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statement, fingerprint
 from scaffold.merge.source.style import NO_RENAMES, Renames, rename_units
 from scaffold.merge.source.write import write_units
 
@@ -39,7 +39,7 @@ def follow_extracted(
     there = held & functions(named).keys()  # a renamed one is no part
     parts = [part for part in parts if part.function.name in there]
     spans = find_spans(align(base, theirs), base, ours, parts)
-    parts = [part for part in parts if part in spans]
+    parts = [part for part in parts if part in spans and _ends_alike(part, base, theirs, spans)]
     if not parts:
         return None
     old = Moved(named, base, ours, parts, spans_of(parts), renames, indent)
@@ -56,6 +56,14 @@ def follow_extracted(
     except SyntaxError:
         return None
     return found
+
+
+def _ends_alike(
+    part: Part, base: Sequence[Statement], theirs: Sequence[Statement], spans: Spans
+) -> bool:
+    """Whether a part whose last call is returned still ends with it, bound to the same names."""
+    last = theirs[spans[part][1] - 1]
+    return not part.is_returned or result_of(last) == result_of(base[part.end - 1])
 
 
 @dataclass
@@ -114,6 +122,8 @@ class Moved:
                 now = {name: held for name, held in table.items() if name not in early}
                 unit = self.attributes.rename(unit, now)
             out.append(self._at(unit, unit.depth + own - level))
+        if part.is_returned:
+            out[-1] = _returned(out[-1])
         return [replace(out[0], blanks=self.ours[first].blanks), *out[1:]]
 
     def _at(self, unit: Statement, depth: int) -> Statement:
@@ -206,6 +216,12 @@ class Moved:
         while place and out[place - 1][1].is_comment and out[place - 1][1].depth == depth:
             place -= 1
         out[place:place] = [(-1, unit) for unit in new]
+
+
+def _returned(unit: Statement) -> Statement:
+    """`return f()` for `names = f()`."""
+    text = f"return {unit.text.partition(' = ')[2]}"
+    return replace(unit, lines=tuple((unit.margin + text).split("\n")), key=fingerprint(text))
 
 
 def _is_same(one: Statement, two: Statement) -> bool:

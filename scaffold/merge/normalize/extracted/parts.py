@@ -4,6 +4,7 @@ A part is a run of statements that is gone from the function, stands in a new de
 called where it was. In a method, variables may be attributes: `optimizer` is `self.optimizer`.
 """
 
+import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ class Part:
     inside: tuple[int, int]  # the owner's lines that are the run
     places: Mapping[int, int]  # of the owner, by number in the base
     as_generated: bool = False  # whether it has the generated names, which the owner renamed
+    is_returned: bool = False  # whether it ends with `return f()`, and was `names = f()`
     calls: list[int] = field(default_factory=list)  # the owner's lines that stand for the run
     outer: "Part | None" = None  # the part that it was taken from in turn
 
@@ -150,12 +152,30 @@ def _match(
     known = bound_names(base, function)
     one = [unit.key for unit in base[function.head + 1 : function.end]]
     two = [_plain(ours[number], target, known) for number in lines]
+    if target.name != function.name and lines and (value := value_of(ours[lines[-1]], ast.Return)):
+        one = [
+            value if value_of(unit, ast.Assign) == value else key
+            for unit, key in zip(base[function.head + 1 : function.end], one, strict=True)
+        ]
+        two[-1] = value
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     return {
         function.head + 1 + i + step: lines[j + step]
         for i, j, size in matcher.get_matching_blocks()
         for step in range(size)
     }
+
+
+def result_of(unit: Statement) -> list[str]:
+    """What the result of a call is assigned to. Empty if a statement does something else."""
+    node = unit.node if value_of(unit, ast.Assign) else None
+    return [ast.unparse(row) for row in node.targets] if isinstance(node, ast.Assign) else []
+
+
+def value_of(unit: Statement, kind: type[ast.Assign | ast.Return]) -> str:
+    """The call whose result a statement assigns or returns. Empty if it does something else."""
+    node = unit.node if isinstance(unit.node, kind) else None
+    return ast.dump(node.value) if node and isinstance(node.value, ast.Call) else ""
 
 
 def _plain(unit: Statement, target: Function, known: set[str]) -> str:
@@ -195,7 +215,12 @@ def _find(
     depths = {ours[places[n]].depth - base[n].depth for n in same}
     if len(depths) > 1:
         return None
-    return Part(function, start, end, target, inside, {n: places[n] for n in run})
+    ends = value_of(base[run[-1]], ast.Assign), value_of(ours[places[run[-1]]], ast.Return)
+    is_returned = all(ends)
+    if is_returned and run[-1] != end - 1:
+        return None
+    found = {n: places[n] for n in run}
+    return Part(function, start, end, target, inside, found, is_returned=is_returned)
 
 
 def _runs(

@@ -131,7 +131,7 @@ def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
     edited = {head: [new_head], call: [new_call]}
     if given or gone:
         row = ours[returns[0]] if len(returns) == 1 else None
-        if len(returns) > 1:
+        if len(returns) > 1 or part.is_returned:
             return
         names = _result(row)
         if names is None:
