@@ -4,7 +4,7 @@ Each file has three versions: as it was generated, as its owner edited it, and a
 generated now. `merge_files` merges all files; `diff/assemble.py` merges one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scaffold.merge.checks.deleted import tell_deleted
@@ -29,6 +29,7 @@ from scaffold.merge.normalize.import_paths import follow_import_paths
 from scaffold.merge.normalize.moved_definitions import follow_definitions
 from scaffold.merge.normalize.new_files import name_new_files
 from scaffold.merge.normalize.renamed_fields import follow_fields
+from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.statement import PYTHON, TEXT, split
 from scaffold.merge.source.versions import Files, Generated, Versions
@@ -57,7 +58,9 @@ def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | La
     merged = Merged()
     files, dropped, replaced = _sort(merged, project, given)
     files = follow_settings(follow_definitions(files, project), project)
-    _assemble_all(merged, files, ours)
+    after = {**ours, **merged.files, **{file.path: file.texts[2] for file in files}}
+    after |= dict.fromkeys(file.path for file in dropped)
+    _assemble_all(merged, files, ours, after)
     for file in dropped:
         _merge_dropped(merged, file, files, name_cause)
     merged.files |= name_new_files(merged.files, project)
@@ -156,8 +159,10 @@ def _says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> boo
     )
 
 
-def _assemble_all(merged: Merged, files: Sequence[OpenFile], ours: Files) -> None:
-    """Merge what both sides changed, file by file."""
+def _assemble_all(
+    merged: Merged, files: Sequence[OpenFile], ours: Files, after: Mapping[str, str | None]
+) -> None:
+    """Merge what both sides changed, file by file. `after` is the project after the update."""
     for file in files:
         if file.kind == PYTHON and (line := broken_line(file.texts[1])):
             merged.warnings.append(
@@ -170,7 +175,9 @@ def _assemble_all(merged: Merged, files: Sequence[OpenFile], ours: Files) -> Non
         indent = style.find_indent(file.texts[1]) if file.kind == PYTHON else ""
         union = not file.path.endswith((".sh", ".py"))
         file.assembly = assemble(file.units, file.kind, indent, union)
+    modules = {module_of(path): text for path, text in after.items() if path.endswith(".py")}
     for file in files:
+        file.modules = modules
         verify(file)
 
 

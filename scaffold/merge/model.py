@@ -1,6 +1,6 @@
 """A file during a merge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scaffold.merge.diff.assemble import Assembly, Piece, choose_ours
@@ -26,6 +26,7 @@ class OpenFile:
     layout: style.Layout | None = None
     units: tuple[list[Statement], ...] = ([], [], [])
     renames: style.Renames = field(default_factory=style.Renames)
+    modules: Mapping[str, str | None] = field(default_factory=dict)  # after the update; None: goes
     doubts: dict[Hunk, str] = field(default_factory=dict)
     assembly: Assembly = field(init=False)  # set when all files are in their dialects
 

@@ -66,6 +66,10 @@ def _fill(
             for block in blocks[module]
             if block.name and name in ("*", block.name) and block not in known
         ]
+    if not taken:
+        return dict(files)
+    for module in sources:
+        taken[:0] = [(module, block) for block in _needed_by(taken, blocks[module])]
     changed = dict(files)
     gone = {module: [block for source, block in taken if source == module] for module in sources}
     for module, rows in gone.items():
@@ -85,14 +89,27 @@ def _fill(
     return changed
 
 
+def _needed_by(taken: Sequence[tuple[str, _Block]], blocks: Sequence[_Block]) -> list[_Block]:
+    """The other classes of a module that these definitions use: an owner's settings in parts."""
+    found = [block for _, block in taken]
+    for block in (block for _ in blocks for block in blocks):  # each may need others in turn
+        is_class = re.search(r"(?m)^class ", block.text)
+        if is_class and block not in found and any(_uses(row.text, block.name) for row in found):
+            found.append(block)
+    more = found[len(taken) :]
+    return [block for block in blocks if block in more]
+
+
+def _uses(code: str, name: str) -> bool:
+    return bool(re.search(rf"\b{re.escape(name)}\b", code))
+
+
 def _needed(head: str, code: str) -> Iterator[str]:
     """An import of the names that the code uses."""
     [node] = ast.parse(head).body
     assert isinstance(node, ast.Import | ast.ImportFrom)
     used = [
-        alias
-        for alias in node.names
-        if re.search(rf"\b{re.escape((alias.asname or alias.name).split('.')[0])}\b", code)
+        alias for alias in node.names if _uses(code, (alias.asname or alias.name).split(".")[0])
     ]
     if used:
         node.names = used

@@ -1597,3 +1597,109 @@ def test_quotes_of_lines_that_an_update_leaves_alone_stay() -> None:
     ours = rows.replace('"', "'") + 'print(f"{x1} steps")\n'
     merged = clean(base, ours, f'{base}stop("now")\n')
     assert merged == f"{ours}stop('now')\n"
+
+
+def test_lines_below_a_loop_stand_between_its_new_end_and_what_follows() -> None:
+    base = STEP + "    save(model)\n    stop()\n"
+    ours = base.replace("    save(model)\n", '    print("done")\n    save(model)\n')
+    theirs = STEP + "        count.add(1)\n    save_weights(model)\n    stop()\n"
+    expected = '        count.add(1)\n    print("done")\n    save_weights(model)\n    stop()\n'
+    assert clean(base, ours, theirs).endswith(expected)
+
+
+def test_a_folder_may_be_made_twice() -> None:
+    base = "def main(path):\n    a()\n    b()\n    c()\n"
+    ours = base.replace("    c()", "    if a.main:\n        path.mkdir()\n    c()")
+    theirs = base.replace("    b()", "    path.mkdir()\n    b()")
+    text = clean(base, ours, theirs)
+    assert text.count("path.mkdir()") == 2
+    assert merge(
+        base, ours.replace("mkdir", "open_file"), theirs.replace("mkdir", "open_file")
+    ).conflicts
+
+
+def test_a_loop_is_left_above_what_the_owner_does_first_in_it() -> None:
+    ours = STEP.replace("        loss = model", "        batch = mix(batch)\n        loss = model")
+    theirs = STEP.replace(
+        "        loss = model", "        if steps.done:\n            break\n        loss = model"
+    )
+    expected = "            break\n        batch = mix(batch)\n        loss = model(batch)\n"
+    assert expected in clean(STEP, ours, theirs)
+    own = ours.replace("batch = mix(batch)", "steps.add(batch)")
+    assert merge(STEP, own, theirs).conflicts
+
+
+def test_what_the_owner_passes_to_a_function_may_become_something_else() -> None:
+    ours = STEP.replace("batch in loader", "step, batch in enumerate(loader)")
+    theirs = STEP.replace("in loader", "in bar")
+    assert "for step, batch in enumerate(bar):" in clean(STEP, ours, theirs)
+    assert merge(STEP, ours, STEP.replace("in loader", "in progress_bar(loader)")).conflicts
+
+
+def test_another_argument_by_position_comes_last() -> None:
+    base = 'evaluate(model, loader, "val")\n'
+    theirs = 'evaluate(model, loader, "val", limit)\n'
+    text = clean(base, base.replace("model", "averaged"), theirs)
+    assert text == 'evaluate(averaged, loader, "val", limit)\n'
+    assert merge(base, 'evaluate(model, loader, "val", limit=3)\n', theirs).conflicts
+
+
+def test_an_import_that_the_owners_side_needs_is_no_second_question() -> None:
+    base = """
+        import sys
+        from files import find
+
+        def main():
+            train()
+            print(find())
+            sys.exit(1)
+        """
+    ours = base.replace("sys.exit(1)", "sys.exit(2)")
+    theirs = "def main():\n    train()\n"
+    files = {"files.py": "def find():\n    return 1\n"}
+    merged = project({"train.py": base, **files}, {"train.py": ours, **files}, {"train.py": theirs})
+    text = merged.files["train.py"] or ""
+    assert len(merged.conflicts) == 1 and text.startswith("import sys\ndef main"), merged
+    kept = project(
+        {"train.py": base, **files}, {"train.py": ours, **files}, {"train.py": theirs, **files}
+    )
+    assert len(kept.conflicts) == 1, kept
+    assert "from files import find" in (kept.files["train.py"] or "").partition("def")[0]
+
+
+def test_an_import_that_goes_is_no_reason_to_ask_about_new_ones() -> None:
+    base = """
+        from dataclasses import dataclass
+        from path import Path
+
+
+        @dataclass
+        class Config:
+            a: int
+        """
+    ours = """
+        from path import Path
+        from pydantic import Model
+
+
+        class Config(Model):
+            a: int
+        """
+    theirs = (
+        base.replace("from path", "from time import sleep\n        from path")
+        + "\n\n        sleep(1)\n"
+    )
+    assert not merge(base, ours, theirs).conflicts
+
+
+@pytest.mark.parametrize("end", ["except ValueError:\n        stop()", "finally:\n        stop()"])
+def test_a_block_that_an_update_opens_stands_below_a_try_of_the_owner(end: str) -> None:
+    base = STEP + "    save(model)\n    evaluate(model)\n"
+    body = indent(base.lstrip().partition("\n")[2].partition("    save")[0], "    ")
+    head, below = "def main(loader, model, optimizer):\n", "    save(model)\n    evaluate(model)\n"
+    ours = f"{head}    try:\n{body}    {end}\n{below}"
+    theirs = base.replace("    save", "    with ema.applied():\n        save").replace(
+        "    evaluate", "        evaluate"
+    )
+    new = "    with ema.applied():\n        save(model)\n        evaluate(model)\n"
+    assert clean(base, ours, theirs) == f"{head}    try:\n{body}    {end}\n{new}"

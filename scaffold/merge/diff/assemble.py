@@ -7,7 +7,7 @@ only one side did is done. What both did is done if they agree, or if it can be 
 
 import itertools
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
@@ -19,7 +19,14 @@ from scaffold.merge.diff.deletions import (
     without_known,
 )
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
-from scaffold.merge.diff.hunks import find_clashes, merge_pair, whole_hunks, work_on_given
+from scaffold.merge.diff.hunks import (
+    by_level,
+    find_clashes,
+    leaves_first,
+    merge_pair,
+    whole_hunks,
+    work_on_given,
+)
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.source.imports import imports_of
@@ -47,6 +54,7 @@ class Assembly(Triple):
 
     indent: str  # of the owner's file
     gone: Collection[int] = ()  # the owner's new units that are deleted, because they were moved
+    needed: set[str] = field(default_factory=set)  # imports that stay, for the owner's side
 
     @cached_property
     def _certain(self) -> list[Hunk]:
@@ -93,6 +101,8 @@ class Assembly(Triple):
         if number >= len(self.base):
             return []
         unit, ours, theirs = self.base[number], self.ours.of(number), self.theirs.of(number)
+        if ours and self.needed & {row.called for row in imports_of(ours)}:
+            theirs = unit
         if ours is None or theirs is None:
             return []
         depth = ours.depth + theirs.depth - unit.depth
@@ -138,7 +148,8 @@ class Assembly(Triple):
         above = -self.comments_of_next(gap) or len(ours)
         if not ours[:above]:
             return [*theirs, *ours]
-        return [*_in_order(self, gap, ours[:above], theirs), *ours[above:]]
+        found = [_in_order(self, gap, *parts) for parts in by_level(ours[:above], theirs)]
+        return [*itertools.chain(*found), *ours[above:]]
 
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Statement:
         """A new unit of one side, at the depth that the other side gave its surroundings."""
@@ -199,7 +210,11 @@ def _in_order(
     triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
 ) -> list[Piece]:
     """The new units of both sides in one gap."""
+    if not ours or not theirs:
+        return [*ours, *theirs]
     if all(map(imports_of, theirs)) and not any(map(imports_of, ours)):
+        return [*theirs, *ours]
+    if leaves_first(triple, gap, ours, theirs):
         return [*theirs, *ours]
     clips = all(limits_gradients(unit.text) for unit in ours)
     if clips and any(waits_for_parts(unit.text) for unit in theirs):

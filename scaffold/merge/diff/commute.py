@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
-from scaffold.merge.semantics.effects import outer_nodes, read_effects, root_of
+from scaffold.merge.semantics.effects import can_be_repeated, outer_nodes, read_effects, root_of
 from scaffold.merge.source.statement import Statement, is_constant
 
 # after these, other code still runs; after `raise SystemExit`, none does
@@ -86,7 +86,7 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     That is: something with the same name, or another call with a name as specific as
     `get_linear_schedule`. `own` are the owner's new units, `known` those of the base.
     """
-    purposes = _purposes(unit)
+    purposes = frozenset() if can_be_repeated(unit) else _purposes(unit)
     for row in known:
         if row.scope == unit.scope and purposes:
             purposes = purposes - _purposes(row)

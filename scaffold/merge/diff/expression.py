@@ -182,7 +182,11 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
         yield from _merge_nodes(calls, (_value(calls[0]), m, _value(calls[2])))
         return
     if not type(b) is type(m) is type(t):
-        raise Differs
+        passed = [row for row in m.args if ast.dump(row) == says[0]] if _is_call(m) else []
+        if len(passed) != 1 or says[0] in says[2]:
+            raise Differs
+        yield Splice(*ours.span(passed[0]), theirs.cut(t))  # the owner passes it to a function
+        return
     if isinstance(b, ast.Call) and _is_another_call(b, m, t):
         if _values(b) == _values(t):  # they only named arguments of what the owner does not call
             return
@@ -225,6 +229,10 @@ def _as_call(source: Source, node: ast.Dict) -> Source:
 def _value(source: Source) -> ast.expr:
     assert isinstance(source.tree, ast.Expr)
     return source.tree.value
+
+
+def _is_call(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call)
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -483,8 +491,8 @@ def _insert_items(sources: Sources, items: Items) -> Iterator[Splice]:
         if item.name in known or item.name in own:
             continue
         anchor = next((own[row.name] for row in reversed(t[:place]) if row.name in own), None)
-        if item.name.isdigit():
-            raise Differs
+        if item.name.isdigit() and not {row.name for row in m} <= known:
+            raise Differs  # one more argument by position, which the owner may give by name
         text = _with_comments(theirs, t, place)
         if anchor is None and not m:
             raise Differs  # an empty list has no item to insert after

@@ -5,6 +5,7 @@ block if it contains its head.
 """
 
 import ast
+import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -12,7 +13,6 @@ from dataclasses import replace
 
 from scaffold.merge.diff.commute import can_commute, same_purpose
 from scaffold.merge.diff.deletions import is_in, is_required
-from scaffold.merge.diff.depth import branch_of, condition_above
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple, contains
@@ -198,11 +198,28 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         return triple.union and not purposes[0] & purposes[1]
     if _stands_above_block(triple, gap, ours, theirs):
         return True
-    levels = [min(unit.depth for unit in units) for units in (ours, theirs)]
-    if levels[0] != levels[1]:
+    if len({min(unit.depth for unit in units) for units in (ours, theirs)}) > 1:
         return True  # the deeper one continues the block above, the other one follows it
-    is_below = gap and (branch_of(triple, gap - 1), condition_above(triple, gap)) != (None, None)
-    if is_below and not theirs[0].continues:
+    return all(_fit(triple, gap, *parts) for parts in by_level(ours, theirs) if all(parts))
+
+
+def by_level(
+    ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> list[tuple[list[Statement], list[Statement]]]:
+    """New lines of both sides, one part after the other: in the block above, and below it."""
+    levels = {min(unit.depth for unit in units) for units in (ours, theirs)}
+    if len(levels) > 1:
+        return [(list(ours), list(theirs))]
+    inside = [
+        list(itertools.takewhile(lambda unit: unit.depth not in levels, rows))
+        for rows in (ours, theirs)
+    ]
+    return [(inside[0], inside[1]), (list(ours[len(inside[0]) :]), list(theirs[len(inside[1]) :]))]
+
+
+def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement]) -> bool:
+    """Whether new lines of both sides can stand in one place."""
+    if not theirs[0].continues:
         ours = _without_branches(ours)  # theirs stand below all of them
     if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
@@ -215,7 +232,21 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         or not theirs
         or can_commute(ours, theirs, triple.modules())
         or work_on_given(triple, gap, ours, theirs)
+        or leaves_first(triple, gap, ours, theirs)
     )
+
+
+def leaves_first(
+    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> bool:
+    """Whether the other side leaves a loop at its start, `if done: break`, above the owner's."""
+    above = triple.base[gap - 1] if gap else None
+    if len(theirs) != 2 or not above or not isinstance(above.node, ast.For | ast.While):
+        return False
+    if not isinstance(theirs[0].node, ast.If) or not isinstance(theirs[1].node, ast.Break):
+        return False
+    changed = {name for row in ours for name in effects_of(row).binds | effects_of(row).changes}
+    return not changed & effects_of(theirs[0]).reads
 
 
 def _stands_above_block(
@@ -329,6 +360,8 @@ def _is_rewritten(triple: Triple, number: int) -> bool:
     own = [triple.ours.units[place] for place in triple.ours.inserts[start]]
     if new and new[0].depth < triple.base[start].depth:
         return False  # it stands below the block
+    if imports_of(triple.base[number]):
+        new = [unit for unit in new if not imports_of(unit)]
     return any(not unit.is_comment for unit in new) and not contains(own, new)
 
 

@@ -1,6 +1,6 @@
 """Finds regions of a file that merge as text but not as code: the owner has to resolve them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from scaffold.merge.diff.assemble import Clash, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes
@@ -22,8 +22,10 @@ from scaffold.merge.semantics.names import (
     UNREADABLE,
     UNUSED_VARIABLE,
     Fault,
+    defines,
     find_faults,
 )
+from scaffold.merge.source.imports import Import, imports_of
 from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
 from scaffold.merge.source.write import write_units
@@ -73,8 +75,20 @@ def verify(file: OpenFile) -> None:
             and not comes_with_all(fault, *file.texts[1:])
             and not _is_left_over(file, fault)
         ]
+        if open_hunks and _UNREADABLE in new and _balance(file):
+            continue
         if open_hunks:
             new = [fault for fault in new if fault.kind == UNDEFINED]
+            lost = _lost_imports(file)
+            needed = {
+                f.name for f in new if f.name in lost and _is_there(lost[f.name], file.modules)
+            }
+            if needed:
+                file.assembly.needed |= needed
+                continue
+            # what goes is asked about where it is used
+            elsewhere = find_faults(write_units(choose(pieces, lambda clash: clash.theirs)))
+            new = [fault for fault in new if fault.name not in lost or fault in elsewhere]
         known = set(file.doubts)
         for fault in new:
             doubt(file, fault)
@@ -84,6 +98,24 @@ def verify(file: OpenFile) -> None:
         _balance(file)
     elif _UNREADABLE in find_faults(_merged(file)) and _UNREADABLE not in before:
         file.doubts = {(0, len(file.assembly.base) + 1): UNREADABLE}  # the file as a whole
+
+
+def _lost_imports(file: OpenFile) -> dict[str, Import]:
+    """What the owner imports, and the merged file does not, by name."""
+    merged = choose_ours(file.assembly.merge(file.doubts))
+    own, left = (
+        {row for unit in units for row in imports_of(unit)}
+        for units in (file.assembly.ours.units, merged)
+    )
+    return {row.called: row for row in own - left}
+
+
+def _is_there(row: Import, modules: Mapping[str, str | None]) -> bool:
+    """Whether an import finds what it names: in a package, or in the project after the update."""
+    if row.module not in modules:
+        return not row.level
+    text = modules[row.module]
+    return text is not None and (not row.name or defines(text, row.name))
 
 
 def _is_open(file: OpenFile) -> bool:
@@ -127,18 +159,17 @@ def _moving(
             yield hunk
 
 
-def _balance(file: OpenFile) -> None:
-    """Extend each conflict until the file is valid Python with either side."""
-    last = len(file.assembly.base) + 1
+def _balance(file: OpenFile) -> bool:
+    """Extend each conflict until the file is valid Python with either side. Whether one grew."""
+    last, before = len(file.assembly.base) + 1, len(file.doubts)
     for _ in range(40):
-        grown = False
+        known = len(file.doubts)
         for start, end in file.assembly.clashes(file.doubts):
             if not all(_can_be_read(file, (start, end), theirs) for theirs in (False, True)):
-                hunk = max(0, start - 1), min(last, end + 1)
-                grown = grown or hunk not in file.doubts
-                file.doubts.setdefault(hunk, "")
-        if not grown:
-            return
+                file.doubts.setdefault((max(0, start - 1), min(last, end + 1)), "")
+        if known == len(file.doubts):
+            break
+    return len(file.doubts) > before
 
 
 def _can_be_read(file: OpenFile, hunk: Hunk, theirs: bool) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from scaffold.merge.diff.deletions import is_in, is_same, moved_and_gone, stays_deleted
 from scaffold.merge.diff.mapping import alike, anchor
 from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.semantics.effects import can_be_repeated
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement
 
@@ -71,7 +72,8 @@ def _computes(unit: Statement) -> bool:
 def _is_telling(unit: Statement) -> bool:
     """Whether a statement binds or calls something that has a name."""
     purpose = anchor(unit)
-    return len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
+    named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
+    return named and not can_be_repeated(unit)
 
 
 def _is_moved(old: Statement, new: Statement) -> bool:

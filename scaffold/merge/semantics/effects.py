@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement, parse_unit
-from scaffold.merge.source.training import QUIET_METHODS
+from scaffold.merge.source.training import QUIET_METHODS, READING_METHODS
 
 # methods that are called for their output, not for what they change
 _HARMLESS = QUIET_METHODS | {"print", "log", "info", "debug", "warning", "write", "format"}
@@ -35,10 +35,19 @@ class Effects:
 
 def only_shows(unit: Statement) -> bool:
     """Whether a statement calls something for its output alone: `bar.set_postfix(...)`."""
+    return _called(unit) in _HARMLESS
+
+
+def can_be_repeated(unit: Statement) -> bool:
+    """Whether a statement makes a call that does no harm if it is made twice: `path.mkdir()`."""
+    return _called(unit) in QUIET_METHODS
+
+
+def _called(unit: Statement) -> str:
+    """The function or method that a statement calls, if it does nothing else."""
     call = unit.node.value if isinstance(unit.node, ast.Expr) else None
     func = call.func if isinstance(call, ast.Call) else None
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    return name in _HARMLESS
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def effects_of(unit: Statement) -> Effects:
@@ -80,7 +89,8 @@ def read_effects(
                 found.changes.add(root)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             root = root_of(node.func)
-            if root and root not in modules and node.func.attr not in _HARMLESS:
+            quiet = node.func.attr in _HARMLESS or node.func.attr in READING_METHODS
+            if root and root not in modules and not quiet:
                 found.changes.add(root)
         else:
             found.binds |= set(_bound_otherwise(node))

@@ -14,6 +14,12 @@ PLAIN_DECORATORS = {"inference_mode", "no_grad"}
 # methods that change nothing which a later line could notice
 QUIET_METHODS = {"exists", "glob", "item", "mkdir", "parameters", "set_description", "set_postfix"}
 
+# methods of Accelerate and PyTorch that change no object
+READING_METHODS = {
+    *("argmax", "clone", "cpu", "detach", "numpy", "softmax", "tolist"),
+    *("gather", "gather_for_metrics", "reduce", "save_model", "state_dict"),
+}
+
 # what the parser of a switch is told in place of `type=bool`
 BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"
 
