@@ -617,3 +617,45 @@ def test_nothing_heavy_is_imported(project: Path) -> None:
     command = [sys.executable, "-c", code, str(project)]
     result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert result.stdout.endswith("[]\n")
+
+
+@pytest.fixture
+def minimal(cli: Cli, tmp_path: Path) -> Path:
+    folder = tmp_path / "minimal"
+    assert cli("new", folder, "--yes", "--set", "project.loop=minimal").code == 0
+    return folder
+
+
+COMPLETE = ("--set", "project.loop=complete")
+
+
+def test_settings_that_their_owner_moved_are_those_of_the_complete_loop(
+    cli: Cli, minimal: Path
+) -> None:
+    text = (minimal / "train.py").read_text()
+    start, end = text.index("@dataclass"), text.index("def build_optimizer")
+    heads = "".join(row for row in re.findall(r"from (?:dataclasses|datetime|pathlib).*\n", text))
+    (minimal / "settings.py").write_text(f"{heads}\n\n{text[start:end]}".rstrip() + "\n")
+    rest = text[:start] + text[end:]
+    for row in heads.splitlines(keepends=True):
+        rest = rest.replace(row, "")
+    rest = rest.replace("from model import", "from settings import Config\nfrom model import")
+    (minimal / "train.py").write_text(rest)
+    result = cli("update", minimal, *COMPLETE)
+    assert result.code == 0, result.out
+    settings = (minimal / "settings.py").read_text()
+    assert "def parse_config(" in settings and "max_steps: int" in settings
+    assert not (minimal / "config.py").exists()
+
+
+def test_parts_of_the_settings_go_with_them(cli: Cli, minimal: Path) -> None:
+    part = "@dataclass(frozen=True)\nclass Data:\n    workers: int = 0\n\n\n"
+    edit(
+        minimal / "train.py",
+        "@dataclass(frozen=True)\nclass Config:\n",
+        f"{part}@dataclass(frozen=True)\nclass Config:\n    data: Data = Data()\n",
+    )
+    assert cli("update", minimal, *COMPLETE).code == 0
+    settings = (minimal / "config.py").read_text()
+    assert settings.index("class Data:") < settings.index("    data: Data = Data()")
+    assert "class Data" not in (minimal / "train.py").read_text()
