@@ -372,6 +372,15 @@ def test_a_function_that_returns_what_its_last_line_called_is_followed() -> None
     assert merge(base, ours, more).conflicts
 
 
+def test_a_function_that_got_a_line_from_elsewhere_is_followed() -> None:
+    steps = "".join(f"        step{n}(batch)\n" for n in range(9))
+    base = f"def main(loader):\n    every = 2\n    open(loader)\n    for batch in loader:\n{steps}"
+    head = "def main(loader):\n    open(loader)\n    epoch(loader)\n"
+    ours = f"def epoch(loader):\n    every = 2\n    for batch in loader:\n{steps}\n\n{head}"
+    theirs = base.replace("        step5", "        clip(batch)\n        step5")
+    assert "        clip(batch)\n        step5(batch)\n" in clean(base, ours, theirs)
+
+
 def test_a_function_inside_of_the_function_is_followed() -> None:
     ours = """
         def main(loader, model, optimizer):

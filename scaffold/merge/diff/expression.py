@@ -579,7 +579,8 @@ def lay_out(text: str, width: int, ours: Statement) -> str:
     if found is None or found[1].word:
         return text
     body = "\n    pass" if text.rstrip().endswith(":") else ""
-    if body and not _is_laid_out("\n".join(ours.flat) + body, length):
+    fits = "\n" in text or len(text) <= length
+    if body and fits and not _is_laid_out("\n".join(ours.flat) + body, length):
         return text  # by hand
     try:
         mode = black.Mode(line_length=length, string_normalization="'" not in text)

@@ -13,6 +13,8 @@ from difflib import SequenceMatcher
 from scaffold.merge.semantics.flow import Function, bound_names, functions
 from scaffold.merge.source.statement import Statement, fingerprint
 
+_OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
+
 
 @dataclass(eq=False)
 class Part:
@@ -207,8 +209,9 @@ def _find(
     if any(base[n].depth < level or n in kept for n in inner):
         return None
     same = [number for number in run if not base[number].is_comment]
-    if any(n not in kept and n not in run and not base[n].is_comment for n in places):
-        return None  # it has lines from other places, too
+    others = [n for n in places if n not in kept and n not in run and not base[n].is_comment]
+    if _OTHERS * len(others) > len(run):
+        return None  # it has many lines from other places, too
     if len(same) < 2 or 3 * len(same) < len(inner):
         return None
     inside = places[run[0]], places[run[-1]] + 1

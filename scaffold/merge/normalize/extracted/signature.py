@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from scaffold.merge.diff.expression import lay_out
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.normalize.extracted.spans import Spans
 from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
@@ -172,6 +173,7 @@ def _changed(unit: Statement, change: Callable[[ast.Module], bool]) -> Statement
 
 
 def _written(unit: Statement, text: str) -> Statement:
+    text = lay_out(text, len(unit.margin), unit)
     end = f"  {unit.comment}" if unit.comment and "\n" not in text else ""
     lines = tuple(unit.margin + row for row in (text + end).split("\n"))
     return replace(unit, lines=lines, key=fingerprint(text))
