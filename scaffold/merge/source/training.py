@@ -17,7 +17,7 @@ QUIET_METHODS = {"exists", "glob", "item", "mkdir", "parameters", "set_descripti
 # methods of Accelerate and PyTorch that change no object
 READING_METHODS = {
     *("argmax", "clone", "cpu", "detach", "numpy", "softmax", "tolist"),
-    *("gather", "gather_for_metrics", "reduce", "save_model", "state_dict"),
+    *("gather", "gather_for_metrics", "reduce", "save_model", "state_dict", "unwrap_model"),
 }
 
 # what the parser of a switch is told in place of `type=bool`

@@ -154,9 +154,9 @@ def _match(
     known = bound_names(base, function)
     one = [unit.key for unit in base[function.head + 1 : function.end]]
     two = [_plain(ours[number], target, known) for number in lines]
-    if target.name != function.name and lines and (value := value_of(ours[lines[-1]], ast.Return)):
+    if target.name != function.name and lines and (value := called_in(ours[lines[-1]], ast.Return)):
         one = [
-            value if value_of(unit, ast.Assign) == value else key
+            value if called_in(unit, ast.Assign) == value else key
             for unit, key in zip(base[function.head + 1 : function.end], one, strict=True)
         ]
         two[-1] = value
@@ -170,14 +170,14 @@ def _match(
 
 def result_of(unit: Statement) -> list[str]:
     """What the result of a call is assigned to. Empty if a statement does something else."""
-    node = unit.node if value_of(unit, ast.Assign) else None
+    node = unit.node if called_in(unit, ast.Assign) else None
     return [ast.unparse(row) for row in node.targets] if isinstance(node, ast.Assign) else []
 
 
-def value_of(unit: Statement, kind: type[ast.Assign | ast.Return]) -> str:
-    """The call whose result a statement assigns or returns. Empty if it does something else."""
+def called_in(unit: Statement, kind: type[ast.Assign | ast.Return]) -> str:
+    """What is called for the result that a statement assigns or returns. Empty if nothing is."""
     node = unit.node if isinstance(unit.node, kind) else None
-    return ast.dump(node.value) if node and isinstance(node.value, ast.Call) else ""
+    return ast.dump(node.value.func) if node and isinstance(node.value, ast.Call) else ""
 
 
 def _plain(unit: Statement, target: Function, known: set[str]) -> str:
@@ -218,7 +218,7 @@ def _find(
     depths = {ours[places[n]].depth - base[n].depth for n in same}
     if len(depths) > 1:
         return None
-    ends = value_of(base[run[-1]], ast.Assign), value_of(ours[places[run[-1]]], ast.Return)
+    ends = called_in(base[run[-1]], ast.Assign), called_in(ours[places[run[-1]]], ast.Return)
     is_returned = all(ends)
     if is_returned and run[-1] != end - 1:
         return None
