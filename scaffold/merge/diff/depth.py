@@ -32,8 +32,7 @@ def in_same_block(triple: Triple, number: int) -> bool:
 def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -> int:
     """How much deeper the other side has what is around a new unit of one side."""
     if (start := _continued(one, place)) is not None:
-        above = next(n for n, places in enumerate(one.inserts) if start in places)
-        return depth_change(triple, one, other, start, above)
+        return depth_change(triple, one, other, start, one.gap_of[start])
     replaced = other.of(gap) if gap < len(triple.base) and one.match[gap] is None else None
     if replaced is not None:
         return replaced.depth - triple.base[gap].depth
@@ -50,11 +49,10 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         to_next = True  # a comment is about what stands below it
     if after is not None and limits_gradients(one.units[place].text):
         to_next = True
-    if one is triple.ours and any(
-        needs_own_weights(triple, row, gap)
-        for row in itertools.takewhile(lambda row: row <= _commented(one, place), places)
-    ):
-        to_next = True
+    if one is triple.ours and gets_other_weights(triple, gap):
+        last = _commented(one, place)
+        above = itertools.takewhile(lambda row: row <= last, places)
+        to_next = to_next or any(needs_own_weights(triple, row) for row in above)
     opens = triple.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
         to_next = one is triple.ours or not triple.opens_for_next(triple.ours, gap)
@@ -94,15 +92,21 @@ def _continued(side: Side, place: int) -> int | None:
     return start if is_new else None
 
 
-def needs_own_weights(triple: Triple, place: int, gap: int) -> bool:
-    """Whether a new line of the owner trains, or saves a checkpoint, where an update puts averaged
-    weights into the model: `with ema.applied():` around the line above."""
-    units, theirs = triple.ours.units, triple.theirs
+def gets_other_weights(triple: Triple, gap: int) -> bool:
+    """Whether an update puts averaged weights into the model around the line above a gap: below
+    `with ema.applied():`."""
+    theirs = triple.theirs
     above = theirs.match[gap - 1] if gap and triple.kind == PYTHON else None
     head = None if above is None else theirs.parents[above]
-    if head is None or head in theirs.number_of or units[place].is_comment:
+    if head is None or head in theirs.number_of:
         return False
-    if not puts_in_other_weights(theirs.units[head].text):
+    return puts_in_other_weights(theirs.units[head].text)
+
+
+def needs_own_weights(triple: Triple, place: int) -> bool:
+    """Whether a new line of the owner trains, or saves a checkpoint."""
+    units = triple.ours.units
+    if units[place].is_comment:
         return False
     called = anchor(units[place])[-1:]
     definition = (unit.text for unit in units if unit.scope.split(".")[:1] == [*called])

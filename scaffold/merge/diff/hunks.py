@@ -123,8 +123,7 @@ def _with_condition(triple: Triple, gap: int) -> Hunk:
         row for row in reversed(range(first)) if side.units[row].depth <= side.units[first].depth
     )
     head = next((row for row in above if not side.units[row].continues), first)
-    start = next((row for row, places in enumerate(side.inserts) if head in places), gap)
-    return start, min(gap + 1, len(triple.base) + 1)
+    return side.gap_of.get(head, gap), min(gap + 1, len(triple.base) + 1)
 
 
 def _is_in_another_definition(triple: Triple, number: int) -> bool:

@@ -36,6 +36,11 @@ class Side:
         ]
 
     @cached_property
+    def gap_of(self) -> Mapping[int, int]:
+        """The gap of each new unit."""
+        return {place: gap for gap, places in enumerate(self.inserts) for place in places}
+
+    @cached_property
     def added(self) -> list[Statement]:
         """The new units of all gaps."""
         return [self.units[place] for places in self.inserts for place in places]

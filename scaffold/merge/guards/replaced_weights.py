@@ -8,7 +8,7 @@ saves a checkpoint would do so with other weights in that block.
 import ast
 from collections.abc import Iterator
 
-from scaffold.merge.diff.depth import depth_change, needs_own_weights
+from scaffold.merge.diff.depth import depth_change, gets_other_weights, needs_own_weights
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
@@ -46,8 +46,8 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
 def _inside(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The owner's lines that would come into a block with other weights, and work on their own."""
     for gap, places in enumerate(triple.ours.inserts):
-        for place in places:
-            if needs_own_weights(triple, place, gap) and depth_change(
+        for place in places if gets_other_weights(triple, gap) else ():
+            if needs_own_weights(triple, place) and depth_change(
                 triple, triple.ours, triple.theirs, place, gap
             ):
                 name = _name(triple.ours.units[place])
