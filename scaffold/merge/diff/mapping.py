@@ -5,9 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 
+from scaffold.merge.source.matcher import SequenceMatcher
 from scaffold.merge.source.statement import Statement, parse_unit
 from scaffold.merge.source.training import job_option
 
@@ -110,7 +110,7 @@ def _match_equal(
 ) -> None:
     one = [(unit.scope, unit.same) for unit in base]
     two = [(unit.scope, unit.same) for unit in units]
-    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    matcher = SequenceMatcher(one, two)
     for i, j, size in matcher.get_matching_blocks():
         for step in range(size):
             match[i + step] = j + step
@@ -206,17 +206,18 @@ def alike(one: Statement, two: Statement) -> float:
         return 0.0
     first, second = anchor(one), anchor(two)
     if len(first) > 1 and first == second:
-        return 1.0 + _ratio(one, two)
+        return 1.0 + _ratio(one.text, two.text)
     if first[:1] != second[:1] or (first[:1] == ("row",) and len(first) > 1 < len(second)):
         return 0.0  # rows with other keys
-    ratio = _ratio(one, two)
+    ratio = _ratio(one.text, two.text)
     return ratio if ratio >= _ALIKE else 0.0
 
 
-def _ratio(one: Statement, two: Statement) -> float:
-    words = [re.findall(r"\w+|[^\w\s]", unit.text) for unit in (one, two)]
-    matcher = SequenceMatcher(None, words[0], words[1], autojunk=False)
-    quick: float = matcher.quick_ratio()
+@lru_cache(maxsize=4096)
+def _ratio(one: str, two: str) -> float:
+    words = [re.findall(r"\w+|[^\w\s]", text) for text in (one, two)]
+    matcher = SequenceMatcher(*words)
+    quick = matcher.quick_ratio()
     return matcher.ratio() if quick >= _ALIKE else quick
 
 

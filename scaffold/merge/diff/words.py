@@ -3,7 +3,8 @@
 import itertools
 import re
 from collections.abc import Callable
-from difflib import SequenceMatcher
+
+from scaffold.merge.source.matcher import SequenceMatcher
 
 MergeLines = Callable[[str, str, str], str | None]  # merges three texts, None if they clash
 
@@ -27,5 +28,5 @@ def merge_words(base: str, ours: str, theirs: str) -> str | None:
 
 def _changes(old: list[str], new: list[str]) -> set[tuple[int, int, str]]:
     """From where to where other words stand, and which."""
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    codes = SequenceMatcher(old, new).get_opcodes()
     return {(i, j, "".join(new[x:y])) for code, i, j, x, y in codes if code != "equal"}

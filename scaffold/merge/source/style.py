@@ -12,10 +12,10 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 from functools import lru_cache
 
 from scaffold.merge.source.imports import imports_of
+from scaffold.merge.source.matcher import SequenceMatcher
 from scaffold.merge.source.statement import Statement, fingerprint
 
 _GENERATED = 100  # the line length of generated files
@@ -206,7 +206,7 @@ def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Rename
     found: dict[str, Counter[tuple[str, str]]] = {}
     one = [mask(unit) for unit in base]
     two = [mask(unit) for unit in ours]
-    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    matcher = SequenceMatcher(one, two)
     kept: set[str] = set()  # names in lines that are as they were
     functions: set[tuple[str, str]] = set()  # which may leave their names to new ones
     for i, j, size in matcher.get_matching_blocks():

@@ -8,9 +8,9 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import SequenceMatcher
 
 from scaffold.merge.semantics.flow import Function, bound_names, functions
+from scaffold.merge.source.matcher import SequenceMatcher
 from scaffold.merge.source.statement import Statement, fingerprint
 
 _OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
@@ -160,7 +160,7 @@ def _match(
             for unit, key in zip(base[function.head + 1 : function.end], one, strict=True)
         ]
         two[-1] = value
-    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    matcher = SequenceMatcher(one, two)
     return {
         function.head + 1 + i + step: lines[j + step]
         for i, j, size in matcher.get_matching_blocks()
