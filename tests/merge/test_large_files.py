@@ -1,11 +1,14 @@
 """An update takes time in proportion to the size of the files that it merges."""
 
+import difflib
+import random
 import time
 from collections.abc import Callable
 
 import pytest
 
 from scaffold.merge.merge import merge_files
+from scaffold.merge.source.matcher import SequenceMatcher
 from scaffold.project.pristine import Pristine
 from support.rendering import render
 
@@ -61,3 +64,29 @@ def test_the_time_of_an_update_grows_with_the_lines(write: Callable[[int, int], 
 @pytest.mark.parametrize("write", [functions, statements, sums, table], ids=lambda f: f.__name__)
 def test_an_update_of_16000_lines(write: Callable[[int, int], str]) -> None:
     assert seconds(write, 16_000, 3) < 45
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 5, 20])
+def test_the_matcher_finds_what_difflib_finds(kinds: int) -> None:
+    dice = random.Random(kinds)
+    for size in range(0, 120, 4):
+        one = [dice.randrange(kinds) for _ in range(size)]
+        two = [dice.randrange(kinds) if dice.random() < 0.05 else word for word in one]
+        two[size // 3 : size // 2] = two[size // 2 : size * 2 // 3]
+        expected = difflib.SequenceMatcher(None, one, two, autojunk=False)
+        assert SequenceMatcher(one, two).get_opcodes() == expected.get_opcodes()
+
+
+def test_a_long_table_that_both_sides_edit() -> None:
+    """Its rows have the same words, and each is compared with three versions."""
+    rows = [f"    'key {i}': ({i}, 'name {i}'),\n" for i in range(3000)]
+    ours, theirs = rows.copy(), rows.copy()
+    ours[700], theirs[2100] = "    'mine': (0, 'own'),\n", "    'key 2100': (1, 'new'),\n"
+    both = [*ours[:2100], theirs[2100], *ours[2101:]]
+    base, mine, new, merged = (
+        {"table.py": "TABLE = {\n" + "".join(side) + "}\n"} for side in (rows, ours, theirs, both)
+    )
+    start = time.process_time()
+    found = merge_files(Pristine("", {}, base), mine, new, "the update")
+    assert time.process_time() - start < 10, "it was two minutes when offsets were counted anew"
+    assert found.files == merged

@@ -56,6 +56,8 @@ class Assembly(Triple):
     gone: Collection[int] = ()  # the owner's new units that are deleted, because they were moved
     needed: set[str] = field(default_factory=set)  # imports that stay, for the owner's side
 
+    _merged: dict[frozenset[Hunk], list[Piece]] = field(default_factory=dict, init=False)
+
     @cached_property
     def _certain(self) -> list[Hunk]:
         return find_clashes(self)
@@ -69,6 +71,12 @@ class Assembly(Triple):
 
         `doubtful` are regions that merge as text but would break the code.
         """
+        known = frozenset(doubtful)
+        if known not in self._merged:
+            self._merged[known] = self._merge(known)
+        return self._merged[known]
+
+    def _merge(self, doubtful: Collection[Hunk]) -> list[Piece]:
         hunks = self.clashes(doubtful)
         pieces: list[Piece] = []
         number = 0

@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
 
 from scaffold.merge.diff.words import MergeLines, merge_words
@@ -31,14 +32,20 @@ class Source:
     rows: int  # that the tree has above the text
     column: int  # and in front of its first row
 
+    @cached_property
+    def lines(self) -> list[tuple[int, str]]:
+        """Each line of the text, and where it begins."""
+        rows = self.text.split("\n")
+        starts = itertools.accumulate((len(row) + 1 for row in rows), initial=0)
+        return [*zip(starts, rows, strict=False)]
+
     def offset(self, line: int, column: int) -> int:
         """The place in the text, in characters, of a position in the tree (columns in bytes)."""
-        lines = self.text.split("\n")
         row = line - 1 - self.rows
-        before = sum(len(text) + 1 for text in lines[:row])
+        before, text = self.lines[row]
         if row == 0:
             column -= self.column
-        return before + len(lines[row].encode()[:column].decode())
+        return before + len(text.encode()[:column].decode())
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         place = [getattr(node, name, None) for name in _POSITIONS]
@@ -77,6 +84,7 @@ class Splice:
     text: str
 
 
+@lru_cache(maxsize=4096)
 def merge_unit(
     base: Statement, ours: Statement, theirs: Statement, merge_lines: MergeLines
 ) -> Statement | None:
