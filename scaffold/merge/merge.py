@@ -4,7 +4,9 @@ Each file has three versions: as it was generated, as its owner edited it, and a
 generated now. `merge_files` merges all files; `diff/assemble.py` merges one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from scaffold.merge.checks.deleted import tell_deleted
@@ -46,6 +48,19 @@ class Merged:
     warnings: list[str] = field(default_factory=list)  # what a person has to look at
 
 
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Without the search for garbage in the syntax trees, which are all in use."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_without_collecting()
 def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | Label) -> Merged:
     """The project after an update.
 
