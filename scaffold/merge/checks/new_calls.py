@@ -11,7 +11,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.semantics.scopes import Function, walk
-from scaffold.merge.source.parse import nodes_of, parse
+from scaffold.merge.source.parse import nodes_of, parse, statements_of
 
 
 def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
@@ -75,7 +75,7 @@ def _results(
         if is_test(path) or (paths is not None and path not in paths):
             continue  # of a test, pytest says it
         scopes = {id(call): scope for call, scope in facts.calls}
-        for statement in nodes_of(facts.tree):
+        for statement in statements_of(facts.tree):
             if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return):
                 continue
             unused = statement.value if isinstance(statement, ast.Expr) else None

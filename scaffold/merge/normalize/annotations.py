@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.source.parse import nodes_of, parse
+from scaffold.merge.source.parse import parse, statements_of
 from scaffold.merge.source.statement import PYTHON, Statement, split
 from scaffold.merge.source.write import write_units
 
@@ -63,7 +63,7 @@ def _parameters(hints: list[Hint]) -> dict[str, list[str]]:
 def _hints(text: str) -> Iterator[Hint]:
     """The parameters of all functions with their hints, and what they return."""
     rows = text.split("\n")
-    for node in nodes_of(parse(text)):
+    for node in statements_of(parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
                 says = "" if arg.annotation is None else ast.unparse(arg.annotation)

@@ -138,13 +138,17 @@ def _names_in(tree: ast.AST) -> Iterator[ast.Name]:
 _BODIES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def outer_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+def outer_nodes(tree: ast.AST) -> list[ast.AST]:
     """All nodes except those in the bodies of definitions, which have their own names."""
-    body = tree.body if isinstance(tree, _BODIES) else []
-    for node in ast.iter_child_nodes(tree):
-        if node not in body:
-            yield node
-            yield from outer_nodes(node)
+    found = nodes_of(tree)
+    inside = {
+        id(part)
+        for node in found
+        if isinstance(node, _BODIES)
+        for row in node.body
+        for part in nodes_of(row)
+    }
+    return [node for node in found[1:] if id(node) not in inside] if inside else found[1:]
 
 
 def root_of(node: ast.AST) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import children_of, parse
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Definition: TypeAlias = Function | ast.ClassDef
@@ -87,6 +87,13 @@ def read_facts(path: str, text: str) -> Facts | None:
     return facts
 
 
+_BINDING = (
+    *(ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For),
+    *(ast.AsyncFor, ast.comprehension, ast.withitem, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
+    *(ast.MatchMapping, ast.Global, ast.Nonlocal),
+)
+
+
 class _Reader:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -105,14 +112,15 @@ class _Reader:
                 inner.bind(name.arg, None)
             self.read_body([node.args, node.body], inner)
             return
-        self._bind(node, scope)
+        if isinstance(node, _BINDING):
+            self._bind(node, scope)
         if isinstance(node, ast.Attribute):
             self.facts.attributes.append((node, scope))
         elif isinstance(node, ast.Call):
             self.facts.calls.append((node, scope))
         elif isinstance(node, ast.Subscript):
             self.facts.items.append((node, scope))
-        for child in ast.iter_child_nodes(node):
+        for child in children_of(node):
             self.read(child, scope)
 
     def _define(self, node: Definition, scope: Scope) -> None:

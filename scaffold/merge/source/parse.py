@@ -34,16 +34,42 @@ def parse(text: str) -> ast.Module:
 
 
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
-    """A tree and all nodes in it, as from `ast.walk`, in less than half of its time."""
+    """A tree and all nodes in it but operators and contexts, as from `ast.walk`, in a third of its
+    time."""
     found = [tree]
     for node in found:
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if value.__class__ is list:
-                found += [part for part in value if isinstance(part, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
+        found += children_of(node)
     return found
+
+
+def children_of(node: ast.AST) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for name in _FIELDS[node.__class__]:
+        value = getattr(node, name, None)
+        if value.__class__ is list:
+            found += [part for part in value if isinstance(part, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+def statements_of(tree: ast.Module) -> list[ast.AST]:
+    """A tree and the statements in it, in the order of `nodes_of`, with the parts of `try` and
+    `match`."""
+    found: list[ast.AST] = [tree]
+    for node in found:
+        for name in _BLOCKS:
+            found += getattr(node, name, ())
+    return found
+
+
+_BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
+_PLAIN = ("ctx", "op", "ops", "id", "attr", "kind")  # fields without nodes that say something
+_FIELDS = {
+    kind: tuple(name for name in kind._fields if name not in _PLAIN)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
 def _as_older(text: str) -> str | None:
