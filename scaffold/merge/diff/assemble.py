@@ -77,10 +77,9 @@ class Assembly(Triple):
         return self._merged[known]
 
     def _merge(self, doubtful: Collection[Hunk]) -> list[Piece]:
-        hunks = self.clashes(doubtful)
         pieces: list[Piece] = []
         number = 0
-        for start, end in hunks:
+        for start, end in self.clashes(doubtful):
             pieces += self._plain(number, start)
             pieces += self._clash(start, end)
             number = end
@@ -132,6 +131,8 @@ class Assembly(Triple):
         return [replace(self._place(merged, depth), blanks=blanks, origin=f"b{number}")]
 
     def _gap(self, gap: int) -> list[Piece]:
+        if not self.ours.inserts[gap] and not self.theirs.inserts[gap]:
+            return []
         for one, other in ((self.ours, self.theirs), (self.theirs, self.ours)):
             units, others = (
                 [side.units[row] for row in side.inserts[gap]] for side in (one, other)
@@ -175,9 +176,9 @@ class Assembly(Triple):
 
     def _place(self, unit: Statement, depth: int) -> Statement:
         in_place = unit.depth == depth and indent_fits(unit, self.indent)
-        if self.kind != PYTHON or in_place:
-            return replace(unit, depth=depth)
-        return unit.at(depth, self.indent)
+        if self.kind == PYTHON and not in_place:
+            return unit.at(depth, self.indent)
+        return unit if unit.depth == depth else replace(unit, depth=depth)
 
     def _clash(self, start: int, end: int) -> list[Piece]:
         ours = self._span(self.ours, self.theirs, start, end)
@@ -205,13 +206,7 @@ class Assembly(Triple):
             places += [] if place is None else [place]
             places += one.inserts[number + 1] if number + 1 < end else []
         change = depth_change_of_hunk(self, other, start, end)
-        return [
-            replace(
-                self._place(one.units[place], one.units[place].depth + change),
-                origin=self.origin(one, place),
-            )
-            for place in places
-        ]
+        return [self._at(one, place, one.units[place].depth + change) for place in places]
 
 
 def _in_order(

@@ -88,7 +88,9 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     """
     purposes = frozenset() if can_be_repeated(unit) else _purposes(unit)
     for row in known:
-        if row.scope == unit.scope and purposes:
+        if not purposes:
+            return False
+        if row.scope == unit.scope:
             purposes = purposes - _purposes(row)
     rivals = [
         row for row in own if row.scope == unit.scope and not purposes.isdisjoint(_purposes(row))
@@ -96,7 +98,7 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     return bool(rivals) and all((row.key, row.depth) != (unit.key, unit.depth) for row in rivals)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=262_144)
 def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
     purpose = anchor(unit)
     named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")

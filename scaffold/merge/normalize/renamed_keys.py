@@ -7,8 +7,9 @@ Only a text is followed that was an argument or a key wherever it was, and is no
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
-from scaffold.merge.diff.expression import read_source
+from scaffold.merge.diff.expression import Source, read_source
 from scaffold.merge.diff.mapping import align
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement
@@ -57,8 +58,13 @@ def _replaced(unit: Statement, there: Statement, key: str) -> set[str]:
     return names if all(_KEY.fullmatch(two) for two in names) else {""}
 
 
-def _keys(unit: Statement) -> list[str]:
-    return [text for _, text in _constants(unit)]
+def _keys(unit: Statement) -> tuple[str, ...]:
+    return _keys_in(unit.text.strip()) if unit.is_code and not unit.is_comment else ()
+
+
+@lru_cache(maxsize=262_144)
+def _keys_in(text: str) -> tuple[str, ...]:
+    return tuple(key for _, key in _constants(read_source(text)))
 
 
 def _head(key: str) -> str:
@@ -71,9 +77,8 @@ def _texts(unit: Statement) -> set[str]:
     return set(_keys(unit))
 
 
-def _constants(unit: Statement) -> Iterator[tuple[ast.expr, str]]:
+def _constants(source: Source | None) -> Iterator[tuple[ast.expr, str]]:
     """The texts of a statement that are arguments of calls or keys of dicts."""
-    source = None if unit.is_comment or not unit.is_code else read_source(unit.text.strip())
     for node in nodes_of(source.tree) if source else ():
         inner: list[ast.expr | None] = []
         if isinstance(node, ast.Call):
@@ -91,9 +96,9 @@ def _renamed(unit: Statement, table: Mapping[str, str], kept: set[str]) -> State
     """A statement with the owner's keys. Texts in `kept` are still there."""
     if not table or not any(key in unit.text for key in table):
         return unit
-    source = read_source(unit.text.strip())
+    source = read_source(unit.text.strip()) if unit.is_code and not unit.is_comment else None
     places = []
-    for node, whole in _constants(unit) if source else ():
+    for node, whole in _constants(source):
         for key in dict.fromkeys((whole, _head(whole))):
             if key in table and source and whole not in kept:
                 start, end = source.span(node)

@@ -11,7 +11,7 @@ import io
 import re
 import tokenize
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeGuard
 
 from scaffold.merge.source.training import without_mark
@@ -40,7 +40,7 @@ class Statement:
     is_code: bool = True  # of Python
     origin: str = ""  # in a merge: "b", "m" or "t" for base, ours and theirs, and its number there
 
-    @property
+    @cached_property
     def text(self) -> str:
         return "\n".join(self.lines)
 
@@ -57,13 +57,13 @@ class Statement:
         """Whether it opens a block."""
         return self.text.rstrip().removesuffix(self.comment or "\n").rstrip().endswith(":")
 
-    @property
+    @cached_property
     def node(self) -> ast.stmt | None:
         """The syntax tree of a statement of Python."""
         found = None if self.is_comment or not self.is_code else parse_unit(self.text.strip())
         return found and found[1]
 
-    @property
+    @cached_property
     def continues(self) -> bool:
         """Whether it continues the statement above it, as `else` does."""
         found = parse_unit(self.text.strip()) if self.is_code else None
@@ -221,7 +221,8 @@ def _comment_depths(spans: list[tuple[int, int, int, list[str]]], rows: list[str
             columns[depth] = column
             depths.append(depth)
             continue
-        after = next((span for span in spans[number + 1 :] if span[2] >= 0), None)
+        below = (spans[row] for row in range(number + 1, len(spans)))
+        after = next((span for span in below if span[2] >= 0), None)
         if after and indent_of(rows[after[0] - 1]) == column:
             depths.append(after[2])
         else:

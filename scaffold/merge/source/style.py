@@ -329,23 +329,33 @@ def _kind(name: str) -> str:
 
 def words(unit: Statement) -> Sequence[Word]:
     """The names in a unit's code, including those in f-strings."""
-    if unit.is_comment:
-        return ()
-    in_class = bool(unit.scope) and unit.scope.rpartition(".")[2][:1].isupper()
-    return _words(unit.text, in_class)
+    return () if unit.is_comment else _read(unit.text, _is_in_class(unit))[0]
+
+
+def mask(unit: Statement) -> str:
+    """What a unit says if all names are the same."""
+    return unit.key if unit.is_comment else _read(unit.text, _is_in_class(unit))[1]
+
+
+def _is_in_class(unit: Statement) -> bool:
+    return unit.scope.rpartition(".")[2][:1].isupper()
 
 
 @lru_cache(maxsize=262_144)
-def _words(text: str, in_class: bool) -> tuple[Word, ...]:
+def _read(text: str, in_class: bool) -> tuple[tuple[Word, ...], str]:
+    """The words and the mask of a unit, whose tokens are read once."""
+    tokens = _tokens(text.strip())
+    return tuple(_words(text, tokens, in_class)), _mask(tokens)
+
+
+def _words(text: str, tokens: Sequence[tokenize.TokenInfo], in_class: bool) -> Iterator[Word]:
     lead = len(text) - len(text.lstrip())
     body = text[lead:]
     starts = [0]
     for row in body.split("\n"):
         starts.append(starts[-1] + len(row) + 1)
-    found: list[Word] = []
     before = ""
     level = 0
-    tokens = _tokens(body)
     for number, token in enumerate(tokens):
         start = lead + starts[min(token.start[0] - 1, len(starts) - 1)] + token.start[1]
         if token.type == tokenize.NAME and start < len(text):
@@ -360,13 +370,12 @@ def _words(text: str, in_class: bool) -> tuple[Word, ...]:
                     name = f"{name}="
                 elif in_class and not level and (before == "def" or (not before and after in ":=")):
                     name = f".{name}"
-                found.append(Word(name, start, start + len(token.string)))
+                yield Word(name, start, start + len(token.string))
         elif token.type == tokenize.STRING and re.match(r"(?i)r?f", token.string):
-            found += _words_of_fstring(token.string, start)
+            yield from _words_of_fstring(token.string, start)
         level += (token.string in ("(", "[", "{")) - (token.string in (")", "]", "}"))
         if token.type not in (tokenize.NL, tokenize.COMMENT, tokenize.INDENT):
             before = token.string
-    return tuple(found)
 
 
 def _words_of_fstring(text: str, start: int) -> Iterator[Word]:
@@ -379,10 +388,9 @@ def _words_of_fstring(text: str, start: int) -> Iterator[Word]:
                 yield Word(held + name[0], start + place, start + place + len(name[0]))
 
 
-@lru_cache(maxsize=262_144)
-def _mask(text: str) -> str:
+def _mask(tokens: Sequence[tokenize.TokenInfo]) -> str:
     out = []
-    for token in _tokens(text.strip()):
+    for token in tokens:
         if token.type == tokenize.NAME:
             plain = keyword.iskeyword(token.string) or hasattr(builtins, token.string)
             out.append(token.string if plain else "_")
@@ -394,8 +402,3 @@ def _mask(text: str) -> str:
         elif token.type not in (tokenize.NL, tokenize.COMMENT):
             out.append(token.string.strip())
     return " ".join(out)
-
-
-def mask(unit: Statement) -> str:
-    """What a unit says if all names are the same."""
-    return unit.key if unit.is_comment else _mask(unit.text)
