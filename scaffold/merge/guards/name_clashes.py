@@ -62,7 +62,7 @@ def _clashes(
     for scope in new:
         known = old.get(scope, nothing).binds
         brought = {name: how for name, how in new[scope].binds.items() if name not in known}
-        for other, held in own.items():
+        for other, held in own.items() if brought else ():
             before = old.get(other, nothing)
             for name, how in brought.items():
                 if name not in held.binds or name in before.binds or held.binds[name] & how:

@@ -54,12 +54,12 @@ def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
 def _written_twice(triple: Triple, known: set[tuple[str, str]]) -> Iterator[tuple[Hunk, str]]:
     """The statements that one side changes into what the other one wrote beside them."""
     for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
-        new = {(unit.scope, unit.key) for unit in one.added}
-        for number, unit in enumerate(triple.base):
+        new = {(unit.scope, unit.key) for unit in one.added} - known
+        for number, unit in enumerate(triple.base if new else ()):
             kept, changed = one.of(number), other.of(number)
-            if not kept or not changed or kept.key != unit.key or not _computes(changed):
+            if not kept or not changed or kept.key != unit.key:
                 continue
-            if (changed.scope, changed.key) in new - known:
+            if (changed.scope, changed.key) in new and _computes(changed):
                 yield (number, number + 1), ""
 
 

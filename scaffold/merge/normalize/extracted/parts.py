@@ -6,6 +6,7 @@ called where it was. In a method, variables may be attributes: `optimizer` is `s
 
 import ast
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -65,10 +66,11 @@ def find_parts(
     old, new = functions(base), functions(ours, inner=True)
     known = functions(renamed).keys()
     classes = {"", *(name.rpartition(".")[0] for name in functions(ours))}
+    inner = _inner_lines(new)
     found: list[Part] = []
     for function in old.values():
         own = new.get(function.name)
-        kept = _kept(renamed, ours, function, own, _inner_lines(new, own))
+        kept = _kept(renamed, ours, function, own, inner[function.name])
         gone = [
             number
             for number in range(function.head + 1, function.end)
@@ -93,10 +95,14 @@ def find_parts(
     return found
 
 
-def _inner_lines(new: Mapping[str, Function], own: Function | None) -> set[int]:
-    """The lines of the functions in a function."""
-    inner = [f for f in new.values() if own and f.name.startswith(f"{own.name}.")]
-    return {number for f in inner for number in range(f.head, f.end)}
+def _inner_lines(new: Mapping[str, Function]) -> Mapping[str, set[int]]:
+    """The lines of the functions in each function."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for function in new.values():
+        name = function.name
+        while name := name.rpartition(".")[0]:
+            found[name].update(range(function.head, function.end))
+    return found
 
 
 def _best_part(
