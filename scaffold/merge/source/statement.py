@@ -174,6 +174,9 @@ def split_lines(text: str, kind: str = TEXT) -> list[Statement]:
     return units
 
 
+_DEFINITION = re.compile(r"(?:async\s+)?(?:def|class)\s+(\w+)")
+
+
 def _split_python(text: str) -> list[Statement]:
     rows = text.split("\n")
     spans: list[tuple[int, int, int, list[str]]] = []  # first and last row, depth, comments
@@ -196,6 +199,7 @@ def _split_python(text: str) -> list[Statement]:
         elif token.type not in (tokenize.NL, tokenize.ENDMARKER) and not start:
             start = token.start[0]
     units: list[Statement] = []
+    stack: list[tuple[int, str]] = []  # the definitions around a unit, with their depths
     end = 0
     pending = _comment_depths(spans, rows)
     for (first, last, _, inner), level in zip(spans, pending, strict=True):
@@ -205,9 +209,14 @@ def _split_python(text: str) -> list[Statement]:
             key, comment = lines[0].strip(), ""
         else:
             key, comment = fingerprint("\n".join(lines).strip()), " ".join(inner)
-        units.append(Statement(lines, key, comment, level, blanks))
+            while stack and stack[-1][0] >= level:
+                stack.pop()
+        scope = ".".join(name for depth, name in stack if depth < level)
+        units.append(Statement(lines, key, comment, level, blanks, scope))
+        if found := _DEFINITION.match(lines[0].lstrip()):
+            stack.append((level, found[1]))
         end = last
-    return _with_scopes(units)
+    return units
 
 
 def _comment_depths(spans: list[tuple[int, int, int, list[str]]], rows: list[str]) -> list[int]:
@@ -228,20 +237,6 @@ def _comment_depths(spans: list[tuple[int, int, int, list[str]]], rows: list[str
         else:
             depths.append(max((lv for lv, col in columns.items() if col <= column), default=0))
     return depths
-
-
-def _with_scopes(units: list[Statement]) -> list[Statement]:
-    out = []
-    stack: list[tuple[int, str]] = []
-    for unit in units:
-        while stack and stack[-1][0] >= unit.depth and not unit.is_comment:
-            stack.pop()
-        names = [name for level, name in stack if level < unit.depth]
-        out.append(replace(unit, scope=".".join(names)))
-        found = re.match(r"(?:async\s+)?(?:def|class)\s+(\w+)", unit.lines[0].lstrip())
-        if found:
-            stack.append((unit.depth, found[1]))
-    return out
 
 
 @lru_cache(maxsize=262_144)
