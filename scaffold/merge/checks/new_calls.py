@@ -10,7 +10,7 @@ from functools import lru_cache
 from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
-from scaffold.merge.semantics.scopes import Function, walk
+from scaffold.merge.semantics.scopes import Facts, Function, Scope, walk
 from scaffold.merge.source.parse import nodes_of, parse, statements_of
 
 
@@ -35,10 +35,11 @@ def misplaced_arguments(update: Update) -> Iterator[tuple[str, str, int]]:
     for path, facts in after.files.items():
         if before.get(path) is facts or is_test(path) or path not in update.rendered:
             continue
-        had = {ast.dump(call) for call, _ in before[path].calls} if path in before else set()
-        new = [row for row in facts.calls if len(row[0].args) > 1 and ast.dump(row[0]) not in had]
+        had = {ast.dump(call) for call, _ in _longer(before[path])} if path in before else set()
+        new = [row for row in _longer(facts) if ast.dump(row[0]) not in had]
         tree = parse(update.rendered[path] if new else "")
-        meant = {ast.dump(node) for node in nodes_of(tree) if isinstance(node, ast.Call)}
+        calls = (node for node in nodes_of(tree) if isinstance(node, ast.Call))
+        meant = {ast.dump(node) for node in calls if len(node.args) > 1}
         for call, scope in new:
             function, skipped = after.called(call, scope)
             if function is None or ast.dump(call) not in meant:
@@ -49,6 +50,11 @@ def misplaced_arguments(update: Update) -> Iterator[tuple[str, str, int]]:
             if moved:
                 called, (name, _, value) = ast.unparse(call.func), moved[0]
                 yield path, f"{called}(...) passes {ast.unparse(value)} as {name}", call.lineno
+
+
+def _longer(facts: Facts) -> list[tuple[ast.Call, Scope]]:
+    """The calls with several arguments by position."""
+    return [row for row in facts.calls if len(row[0].args) > 1]
 
 
 def _places(function: Function) -> list[str]:

@@ -87,14 +87,11 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     `get_linear_schedule`. `own` are the owner's new units, `known` those of the base.
     """
     purposes = frozenset() if can_be_repeated(unit) else _purposes(unit)
-    for row in known:
-        if not purposes:
-            return False
+    rivals = [row for row in own if row.scope == unit.scope and purposes & _purposes(row)]
+    for row in known if rivals else ():
         if row.scope == unit.scope:
             purposes = purposes - _purposes(row)
-    rivals = [
-        row for row in own if row.scope == unit.scope and not purposes.isdisjoint(_purposes(row))
-    ]
+    rivals = [row for row in rivals if purposes & _purposes(row)]
     return bool(rivals) and all((row.key, row.depth) != (unit.key, unit.depth) for row in rivals)
 
 
