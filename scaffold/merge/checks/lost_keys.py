@@ -91,19 +91,19 @@ def find_lost_keys(update: Update) -> Iterator[tuple[str, str, int]]:
         if use.read & lost:
             for key in sorted(use.read & lost):
                 yield use.path, f"{use.name} no longer has {key!r} here", use.line
-        elif not use.read and not use.is_given and not _is_rendered(use, rendered):
+        elif not use.read and not use.is_given:
             missing = lost & made - told.get((_callee(use), use.name), set())
-            if not missing:
+            if not missing or _is_rendered(use, rendered):
                 continue
             named = ", ".join(repr(key) for key in sorted(missing))
             yield use.path, f"{use.name} no longer has {named} here, but elsewhere", use.line
-    new = [use for use in uses if use not in had and _is_rendered(use, rendered)]
-    yield from _missing([use for use in new if not use.keys.is_open], update)
+    new = [use for use in uses if use not in had and not use.keys.is_open]
+    suspects = [use for use in new if use.needed - use.keys.names and _is_rendered(use, rendered)]
+    yield from _missing(suspects, update)
 
 
-def _missing(uses: Sequence[Use], update: Update) -> Iterator[tuple[str, str, int]]:
+def _missing(suspects: Sequence[Use], update: Update) -> Iterator[tuple[str, str, int]]:
     """New lines that need a key which they have in the project without edits, and not here."""
-    suspects = [use for use in uses if use.needed - use.keys.names]
     fresh: dict[tuple[str, str], set[str]] = {}
     for use in _Reader(update.fresh).uses() if suspects else ():
         fresh.setdefault((use.text, use.name), set()).update(use.keys.names)

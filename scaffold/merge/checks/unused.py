@@ -27,13 +27,18 @@ def find_unused(update: Update) -> Iterator[tuple[str, str, int]]:
     unread = [name for name in now.fields if name in words and not now.reads(name)]
     if not suspects and not unread:
         return
-    meant, old = _Uses(update.fresh), _Uses(update.before)
+    old = _Uses(update.before)
+    suspects = [row for row in suspects if not old.lacks(*row)]
+    unread = [name for name in unread if name not in old.fields or old.reads(name)]
+    if not suspects and not unread:
+        return
+    meant = _Uses(update.fresh)
     for name, method in suspects:
-        if method in meant.called.get(name, ()) and not old.lacks(name, method):
+        if method in meant.called.get(name, ()):
             path, line = now.built[name]
             yield path, f"{name} is built, but its {method}() is never called", line
     for name in unread:
-        if name in meant.read and (name not in old.fields or old.reads(name)):
+        if name in meant.read:
             path, line = now.fields[name]
             yield path, f"the setting {name} has no effect: nothing reads it", line
 

@@ -2,9 +2,16 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import PurePosixPath
 
 from scaffold.merge.semantics.scopes import Facts, Imported
+
+
+@lru_cache(maxsize=1024)
+def _folders(path: str) -> tuple[str, ...]:
+    """The folders that a file is in, the innermost first."""
+    return tuple(map(str, PurePosixPath(path).parents))
 
 
 class Modules:
@@ -22,9 +29,8 @@ class Modules:
         return self._found[key]
 
     def _find_module(self, path: str, module: str, level: int) -> Iterator[str]:
-        here = PurePosixPath(path).parent
-        above = [str(folder) for folder in (here, *here.parents)]
-        roots = above[level - 1 : level] if level else [".", *above, "src"]
+        above = _folders(path)
+        roots = above[level - 1 : level] if level else (".", *above, "src")
         parts = module.replace(".", "/")
         for root in roots:
             place = f"{root}/{parts}".strip("/").removeprefix("./")
