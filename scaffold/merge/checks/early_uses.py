@@ -3,10 +3,9 @@
 import ast
 from collections.abc import Iterator
 
+from scaffold.merge.semantics.effects import COMPREHENSIONS
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
 from scaffold.merge.source.parse import nodes_of
-
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def used_too_early(facts: Facts) -> Iterator[tuple[str, int]]:
@@ -43,7 +42,7 @@ def _in_order(node: ast.AST) -> Iterator[tuple[str, int, bool]]:
     elif isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             yield (alias.asname or alias.name).split(".")[0], node.lineno, True
-    elif isinstance(node, (*_COMPREHENSIONS, ast.Lambda)):
+    elif isinstance(node, (*COMPREHENSIONS, ast.Lambda)):
         return  # its names are its own
     elif isinstance(node, ast.AugAssign):
         yield from _in_order(node.value)

@@ -8,6 +8,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.modules import Modules
 from scaffold.merge.semantics.names import Fault, module_of
 from scaffold.merge.semantics.scopes import Facts, Imported, read_facts
+from scaffold.merge.source.parse import fields_in
 from scaffold.merge.source.training import CONFIG
 
 NO_FIELD = "Config has no field {name}"
@@ -95,9 +96,7 @@ def _config_fields(facts: Facts) -> Iterator[str]:
         bases = classes[name].bases if name in classes else ()
         names += [ast.unparse(base) for base in bases if ast.unparse(base) not in names]
     for node in [classes[name] for name in names] if classes.keys() >= {*names} else ():
-        for row in node.body:
-            if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
-                yield row.target.id
+        yield from (name for name, _ in fields_in(node))
 
 
 def _fields_read(facts: Facts) -> set[str]:

@@ -11,7 +11,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.semantics.types import Callable, Class, Object
-from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.parse import fields_in, nodes_of
 from scaffold.merge.source.training import CONFIG
 
 
@@ -75,10 +75,8 @@ class _Uses:
                     self.maybe.add(node.attr)
             self.code.append(facts.tree)
         for (path, name), scope in project.definitions.items():
-            if name == CONFIG:
-                for row in scope.node.body if isinstance(scope.node, ast.ClassDef) else ():
-                    if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
-                        self.fields[row.target.id] = path, row.lineno
+            if name == CONFIG and isinstance(scope.node, ast.ClassDef):
+                self.fields |= {field: (path, row.lineno) for field, row in fields_in(scope.node)}
 
     def idle(self) -> Iterator[tuple[str, str]]:
         """The methods of classes that are built which nothing calls."""

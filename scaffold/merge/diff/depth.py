@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.statement import PYTHON, Statement
 from scaffold.merge.source.training import (
     limits_gradients,
@@ -20,12 +21,8 @@ def in_same_block(triple: Triple, number: int) -> bool:
     """Whether both sides put a unit into the same new blocks, or neither into one."""
     heads = []
     for side in (triple.ours, triple.theirs):
-        new: list[str] = []
-        place = side.match[number]
-        while place is not None and (place := side.parents[place]) is not None:
-            if place not in side.number_of:
-                new.append(side.units[place].key)
-        heads.append(new)
+        around = side.heads(side.match[number])
+        heads.append([side.units[row].key for row in around if row not in side.number_of])
     return heads[0] == heads[1]
 
 
@@ -56,7 +53,7 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     opens = triple.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
         to_next = one is triple.ours or not triple.opens_for_next(triple.ours, gap)
-    for number, rank in ((_above(triple, one, gap, level), int(to_next)), (gap, int(not to_next))):
+    for number, rank in ((_above(one, gap, level), int(to_next)), (gap, int(not to_next))):
         if not 0 <= number < len(triple.base):
             continue
         near, there = one.of(number), other.of(number)
@@ -162,7 +159,7 @@ def needs_block(triple: Triple, head: int, gap: int) -> bool:
     A name that is only bound again is there without it, too: `model = compile(model)`.
     """
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
-    reads = set[str]().union(*(effects_of(unit).reads for unit in theirs))
+    reads = read_in(theirs)
     for row in block_of(triple.ours.units, head):
         effects = effects_of(triple.ours.units[row])
         again = isinstance(triple.ours.units[row].node, ast.Assign)
@@ -208,7 +205,7 @@ def _other_branches(side: Side, head: int) -> Iterator[int]:
             place += step
 
 
-def _above(triple: Triple, side: Side, gap: int, level: int) -> int:
+def _above(side: Side, gap: int, level: int) -> int:
     """The nearest unit of the base above a gap that is not in a deeper block, or -1."""
     for number in range(gap - 1, -1, -1):
         unit = side.of(number)
@@ -221,13 +218,11 @@ def depth_change_of_hunk(triple: Triple, side: Side, start: int, end: int) -> in
     """How much deeper a side has a region, apart from the blocks it opens or drops in it."""
     opened = {place for gap in range(start, end) for place in side.inserts[gap]}
     for number in range(start, min(end, len(triple.base))):
-        place: int | None = side.match[number]
+        place = side.match[number]
         if place is None:
             continue
         change = side.units[place].depth - triple.base[number].depth
-        while place is not None:
-            place = side.parents[place]
-            change -= place in opened
+        change -= sum(head in opened for head in side.heads(place))
         head = triple.parents[number]
         while head is not None and head >= start:
             change += side.match[head] is None

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -27,6 +27,11 @@ class Side:
     def parents(self) -> Sequence[int | None]:
         """For each unit, the head of the block that it is in."""
         return find_parents(self.units)
+
+    def heads(self, place: int | None) -> Iterator[int]:
+        """The heads of all blocks around a unit, the innermost first."""
+        while place is not None and (place := self.parents[place]) is not None:
+            yield place
 
     @cached_property
     def levels(self) -> Sequence[int]:

@@ -54,8 +54,4 @@ def _base_heads(triple: Triple, place: int | None) -> set[str]:
 def _heads(triple: Triple, mark: str, place: int | None) -> set[str]:
     """The origins of the heads of the blocks around a unit, in one side."""
     side = triple.ours if mark == "m" else triple.theirs
-    heads = set()
-    while place is not None and (place := side.parents[place]) is not None:
-        known = side.number_of.get(place)
-        heads.add(f"{mark}{place}" if known is None else f"b{known}")
-    return heads
+    return {triple.origin(side, head) for head in side.heads(place)}

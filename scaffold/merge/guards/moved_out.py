@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.source.statement import PYTHON
 from scaffold.merge.source.training import puts_in_other_weights
 
@@ -47,7 +48,7 @@ def _moved(triple: Triple) -> dict[int, int]:
 def _passed_by(triple: Triple, gap: int, moved: Mapping[int, int]) -> Iterator[str]:
     """What stood below a gap, reads what the new lines set there, and stands above it now."""
     units = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
-    given = set[str]().union(*(effects_of(unit).binds for unit in units))
+    given = bound_in(units)
     if any(puts_in_other_weights(unit.text) and not unit.is_head for unit in units):
         given.add("model")
     below = next((place for place in triple.ours.match[gap:] if place is not None), 0)

@@ -12,6 +12,7 @@ from scaffold.merge.diff.depth import depth_change, gets_other_weights, needs_ow
 from scaffold.merge.diff.mapping import anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.statement import PYTHON, Statement
 from scaffold.merge.source.training import puts_in_other_weights, works_on_weights
 
@@ -30,7 +31,7 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         if not levels:
             continue
         below = [triple.ours.of(row) for row in range(gap, min(gap + _NEAR, len(triple.base)))]
-        read = set[str]().union(*(effects_of(unit).reads for unit in below if unit))
+        read = read_in(filter(None, below))
         for place in triple.ours.inserts[gap]:
             unit = units[place]
             if unit.depth > max(levels):  # in a loop that ends above it

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.diff.depth import depth_change
-from scaffold.merge.diff.mapping import Side
+from scaffold.merge.diff.mapping import Side, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.statement import PYTHON, Statement
 from scaffold.merge.source.training import (
@@ -182,10 +183,10 @@ def _find_near(triple: Triple, statement: Sequence[int]) -> _Near:
 def _new_heads(side: Side, place: int | None) -> list[int]:
     """The new loops and conditions around a unit, and blocks of parts, the outermost first."""
     heads: list[int] = []
-    while place is not None and (place := side.parents[place]) is not None:
-        text = side.units[place].text.lstrip()
-        if place not in side.number_of and (_REPEATS.match(text) or accumulates(text)):
-            heads.insert(0, place)
+    for head in side.heads(place):
+        text = side.units[head].text.lstrip()
+        if head not in side.number_of and (_REPEATS.match(text) or accumulates(text)):
+            heads.insert(0, head)
     return heads
 
 
@@ -232,12 +233,7 @@ def _belongs_inside(
 
 def _bound_in(units: Sequence[Statement], head: int) -> set[str]:
     """The names that a block binds, with those of its head."""
-    found = set(effects_of(units[head]).binds)
-    for unit in units[head + 1 :]:
-        if unit.depth <= units[head].depth:
-            break
-        found |= effects_of(unit).binds
-    return found
+    return bound_in(units[row] for row in (head, *block_of(units, head)))
 
 
 def _sees_one_part(
@@ -283,7 +279,7 @@ def _is_skipped(side: Side, bound: int | None, place: int) -> bool:
 
 def _loops_around(side: Side, place: int) -> Iterator[int]:
     """The loops around a unit, the innermost first."""
-    for head in _heads(side, place):
+    for head in side.heads(place):
         if _LOOPS.match(side.units[head].text.lstrip()):
             yield head
 
@@ -293,16 +289,6 @@ def _is_of_this_round(side: Side, sources: Sources, place: int, name: str) -> bo
     found = sources.above(place, name)
     if found is None:
         return False
-    around = (*_heads(side, found), found)
+    around = (*side.heads(found), found)
     loops = [row for row in around if _LOOPS.match(side.units[row].text.lstrip())]
-    return bool(loops) and set(loops) <= set(_heads(side, place))
-
-
-def _heads(side: Side, place: int) -> list[int]:
-    """The heads of all blocks around a unit."""
-    heads = []
-    head = side.parents[place]
-    while head is not None:
-        heads.append(head)
-        head = side.parents[head]
-    return heads
+    return bool(loops) and set(loops) <= set(side.heads(place))

@@ -14,7 +14,7 @@ from scaffold.merge.semantics.scopes import (
     walk,
 )
 from scaffold.merge.semantics.types import Class, Kind, Members
-from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.parse import fields_in, nodes_of
 
 _EMPTY_BASES = {"ABC", "Generic", "Protocol", "object"}  # without attributes of interest
 
@@ -45,9 +45,8 @@ def read_members(
             is_open = is_open or name not in _EMPTY_BASES
     for name, bindings in scope.names.items():
         found[name] = [(binding, scope) for binding in bindings]
-    for row in node.body:
-        if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name):
-            fields += [row.target.id] * (row.target.id not in fields)
+    for name, _ in fields_in(node):
+        fields += [name] * (name not in fields)
     for name, value, where in _set_on_self(facts, scope):
         found.setdefault(name, []).append((value, where))
     is_open = is_open or bool({"__getattr__", "__getattribute__"} & found.keys())

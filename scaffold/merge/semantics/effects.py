@@ -109,14 +109,14 @@ def _bound_otherwise(node: ast.AST) -> Iterator[str]:
         yield from filter(None, [node.name])
 
 
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _inner_nodes(tree: ast.AST) -> set[ast.AST]:
     """The variables of comprehensions and lambdas; and what leaves only a loop in the tree."""
     found: set[ast.AST] = set()
     for node in nodes_of(tree):
-        if isinstance(node, _COMPREHENSIONS):
+        if isinstance(node, COMPREHENSIONS):
             own = {row.id for part in node.generators for row in _names_in(part.target)}
             outside = {*nodes_of(node.generators[0].iter)}  # which is read outside
             found |= {row for row in _names_in(node) if row.id in own and row not in outside}

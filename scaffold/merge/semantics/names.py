@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import fields_in, parse
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,7 @@ def _is_imported_twice(tree: ast.Module, name: str) -> bool:
 def _repeated_fields(tree: ast.Module) -> Iterator[str]:
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
-            names = Counter(
-                row.target.id
-                for row in node.body
-                if isinstance(row, ast.AnnAssign) and isinstance(row.target, ast.Name)
-            )
+            names = Counter(name for name, _ in fields_in(node))
             yield from (name for name, count in names.items() if count > 1)
 
 

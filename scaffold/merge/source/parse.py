@@ -63,6 +63,12 @@ def statements_of(tree: ast.Module) -> list[ast.AST]:
     return found
 
 
+def fields_in(node: ast.ClassDef) -> list[tuple[str, ast.AnnAssign]]:
+    """The fields of a class, such as a dataclass, with the statements that name them."""
+    rows = (row for row in node.body if isinstance(row, ast.AnnAssign))
+    return [(row.target.id, row) for row in rows if isinstance(row.target, ast.Name)]
+
+
 _BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
 _PLAIN = ("ctx", "op", "ops", "id", "attr", "kind")  # fields without nodes that say something
 _FIELDS = {

@@ -91,7 +91,7 @@ def find_parts(
             if (part := _best_part((base, renamed), ours, target, taken))
             and not (own is None and _is_renamed(part, gone))
         ]
-        found += _nested(renamed, ours, parts, kept, own)
+        found += _nested(ours, parts, kept, own)
     return found
 
 
@@ -250,7 +250,6 @@ def _runs(
 
 
 def _nested(
-    base: Sequence[Statement],
     ours: Sequence[Statement],
     parts: Sequence[Part],
     kept: Mapping[int, int],

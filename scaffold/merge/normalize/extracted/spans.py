@@ -59,7 +59,7 @@ def _find_span(
     if rest and _goes_inside(base, part, siblings, side, rest):
         held |= set(rest)
         end = rest[-1] + 1
-    if above and not _keeps(base, part, siblings) and not _has_part_before(base, part, siblings):
+    if above and not _keeps(base, part, siblings) and not _has_part_before(part, siblings):
         held |= set(above)
         start = above[0]
     if held != set(range(start, end)):
@@ -74,13 +74,11 @@ def _find_span(
 
 def has_new_loop(side: Side, place: int) -> bool:
     """Whether there is a new loop around a line."""
-    head = side.parents[place]
-    while head is not None:
-        is_loop = side.units[head].text.lstrip().startswith(("for ", "while ", "async for "))
-        if is_loop and head not in side.number_of:
-            return True
-        head = side.parents[head]
-    return False
+    return any(
+        head not in side.number_of
+        and side.units[head].text.lstrip().startswith(("for ", "while ", "async for "))
+        for head in side.heads(place)
+    )
 
 
 def _has_own_lines(ours: Sequence[Statement], part: Part) -> bool:
@@ -118,5 +116,5 @@ def _keeps(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> b
     return any(not base[n].key.startswith("text ") for n in left)
 
 
-def _has_part_before(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> bool:
+def _has_part_before(part: Part, siblings: Sequence[Part]) -> bool:
     return any(p.end <= part.start for p in siblings)
