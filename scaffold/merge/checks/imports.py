@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from scaffold.merge.checks.update import Update
-from scaffold.merge.semantics.modules import Modules
+from scaffold.merge.semantics.modules import Modules, read_modules
 from scaffold.merge.semantics.names import Fault, module_of
-from scaffold.merge.semantics.scopes import Facts, Imported, read_facts
+from scaffold.merge.semantics.scopes import Facts, Imported
 from scaffold.merge.source.parse import fields_in
 from scaffold.merge.source.training import CONFIG
 
@@ -47,8 +47,7 @@ def names_of_modules(paths: Iterable[str]) -> set[str]:
 
 def faults_across_files(files: Mapping[str, str], known: Collection[str]) -> dict[str, set[Fault]]:
     """What each file uses of others that does not exist there, for those that are Python."""
-    read = {path: read_facts(path, text) for path, text in files.items() if path.endswith(".py")}
-    modules = Modules({path: facts for path, facts in read.items() if facts is not None})
+    modules = read_modules(files)
     fields = {path: set(_config_fields(facts)) for path, facts in modules.files.items()}
     homes = [path for path, names in fields.items() if names]
     found: dict[str, set[Fault]] = {}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from scaffold.merge.source.matcher import SequenceMatcher
+from scaffold.merge.source.matcher import SequenceMatcher, pairs
 from scaffold.merge.source.statement import Statement, parse_unit
 from scaffold.merge.source.training import job_option
 
@@ -115,10 +115,8 @@ def _match_equal(
 ) -> None:
     one = [(unit.scope, unit.same) for unit in base]
     two = [(unit.scope, unit.same) for unit in units]
-    matcher = SequenceMatcher(one, two)
-    for i, j, size in matcher.get_matching_blocks():
-        for step in range(size):
-            match[i + step] = j + step
+    for number, position in pairs(one, two):
+        match[number] = position
 
 
 def _gaps(

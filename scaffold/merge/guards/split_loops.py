@@ -8,7 +8,7 @@ labels, and keeps the result under a name of its owner's, has to see all the par
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.diff.depth import depth_change
@@ -192,8 +192,12 @@ def _new_heads(side: Side, place: int | None) -> list[int]:
 
 def _new_loops(side: Side, place: int | None) -> list[int]:
     """The new loops around a unit."""
-    heads = _new_heads(side, place)
-    return [head for head in heads if _LOOPS.match(side.units[head].text.lstrip())]
+    return _loops(side, _new_heads(side, place))
+
+
+def _loops(side: Side, places: Iterable[int]) -> list[int]:
+    """The heads of loops among some units."""
+    return [place for place in places if _LOOPS.match(side.units[place].text.lstrip())]
 
 
 def _belongs_inside(
@@ -209,7 +213,7 @@ def _belongs_inside(
         return False
     inner = heads[-1]
     if accumulates(triple.theirs.units[inner].text):  # in the loop over the parts
-        inner = next(iter(_loops_around(triple.theirs, inner)), inner)
+        inner = next(iter(_loops(triple.theirs, triple.theirs.heads(inner))), inner)
     inside = _bound_in(triple.theirs.units, inner)
     scope = triple.theirs.units[inner].scope
     ours = {
@@ -256,10 +260,10 @@ def _sees_one_part(
             if not _is_of_this_round(ours, our_sources, statement[0], name):
                 continue
             place_there = sources.above(here + (beside == near.above), name)
-            loops = _new_heads(theirs, place_there)
-            if place_there is not None and _LOOPS.match(theirs.units[place_there].text.lstrip()):
-                loops += [place_there] if place_there not in theirs.number_of else []
-            loops = [row for row in loops if _LOOPS.match(theirs.units[row].text.lstrip())]
+            heads = _new_heads(theirs, place_there)
+            if place_there is not None and place_there not in theirs.number_of:
+                heads.append(place_there)
+            loops = _loops(theirs, heads)
             if set(loops) - set(_new_heads(theirs, here)) or _is_skipped(theirs, place_there, here):
                 return f"{name} would cover only the last part"
     return ""
@@ -271,17 +275,10 @@ def _is_skipped(side: Side, bound: int | None, place: int) -> bool:
         return False
     return any(
         row not in side.number_of and waits_for_parts(side.units[row].text)
-        for loop in _loops_around(side, place)
+        for loop in _loops(side, side.heads(place))
         if loop <= bound
         for row in range(bound + 1, place)
     )
-
-
-def _loops_around(side: Side, place: int) -> Iterator[int]:
-    """The loops around a unit, the innermost first."""
-    for head in side.heads(place):
-        if _LOOPS.match(side.units[head].text.lstrip()):
-            yield head
 
 
 def _is_of_this_round(side: Side, sources: Sources, place: int, name: str) -> bool:
@@ -289,6 +286,5 @@ def _is_of_this_round(side: Side, sources: Sources, place: int, name: str) -> bo
     found = sources.above(place, name)
     if found is None:
         return False
-    around = (*side.heads(found), found)
-    loops = [row for row in around if _LOOPS.match(side.units[row].text.lstrip())]
+    loops = _loops(side, (*side.heads(found), found))
     return bool(loops) and set(loops) <= set(side.heads(place))

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
-from scaffold.merge.semantics.modules import Modules
-from scaffold.merge.semantics.scopes import read_facts
+from scaffold.merge.semantics.modules import read_modules
 from scaffold.merge.source.versions import Files, Versions
 
 
@@ -108,8 +107,7 @@ def find_import_paths(moved: Mapping[str, str], ours: Files) -> ImportPaths:
     import_paths = ImportPaths(moved)
     if not any(name.endswith(".py") for name in moved):
         return import_paths
-    found = {path: read_facts(path, text) for path, text in ours.items() if path.endswith(".py")}
-    modules = Modules({path: facts for path, facts in found.items() if facts is not None})
+    modules = read_modules(ours)
     for path, facts in modules.files.items():
         here = str(PurePosixPath(path).parent)
         for imported, _ in facts.imports:

@@ -11,6 +11,7 @@ from scaffold.merge.semantics.scopes import (
     Definition,
     Facts,
     Scope,
+    single_targets,
     walk,
 )
 from scaffold.merge.semantics.types import Class, Kind, Members
@@ -87,17 +88,10 @@ def _set_attributes(node: ast.AST, name: str) -> Iterator[tuple[str, Binding]]:
 
 
 def _targets(target: ast.expr, value: ast.expr | None, name: str) -> Iterator[tuple[str, Binding]]:
-    match target:
-        case ast.Attribute(value=ast.Name(id=found)) if found == name:
-            yield target.attr, value
-        case ast.Tuple() | ast.List():
-            for number, part in enumerate(target.elts):
-                inner = None
-                if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
-                    inner = value.elts[number]
-                yield from _targets(part, inner, name)
-        case ast.Starred():
-            yield from _targets(target.value, None, name)
+    for part, inner in single_targets(target, value):
+        match part:
+            case ast.Attribute(value=ast.Name(id=found)) if found == name:
+                yield part.attr, inner
 
 
 def _sets_by_name(node: ast.ClassDef) -> bool:

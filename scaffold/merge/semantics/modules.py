@@ -5,7 +5,13 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from scaffold.merge.semantics.scopes import Facts, Imported
+from scaffold.merge.semantics.scopes import Facts, Imported, read_facts
+
+
+def read_modules(files: Mapping[str, str]) -> "Modules":
+    """Those files that are Python."""
+    found = {path: read_facts(path, text) for path, text in files.items() if path.endswith(".py")}
+    return Modules({path: facts for path, facts in found.items() if facts is not None})
 
 
 @lru_cache(maxsize=1024)

@@ -177,16 +177,24 @@ class _Reader:
             self.facts.imports.append((found, node.lineno))
 
     def _assign(self, target: ast.expr, value: ast.expr | None, scope: Scope) -> None:
-        if isinstance(target, ast.Name):
-            scope.bind(target.id, value)
-        elif isinstance(target, ast.Starred):
-            self._assign(target.value, None, scope)
-        elif isinstance(target, ast.Tuple | ast.List):
-            for number, part in enumerate(target.elts):
-                inner = None
-                if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
-                    inner = value.elts[number]
-                self._assign(part, inner, scope)
+        for part, inner in single_targets(target, value):
+            if isinstance(part, ast.Name):
+                scope.bind(part.id, inner)
+
+
+def single_targets(
+    target: ast.expr, value: ast.expr | None
+) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What an assignment sets, part by part, and to what, if each part has its own value."""
+    if isinstance(target, ast.Starred):
+        yield from single_targets(target.value, None)
+    elif isinstance(target, ast.Tuple | ast.List):
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else ()
+        is_like_it = len(values) == len(target.elts)
+        for number, part in enumerate(target.elts):
+            yield from single_targets(part, values[number] if is_like_it else None)
+    else:
+        yield target, value
 
 
 def walk(function: Function) -> Iterator[ast.AST]:

@@ -6,7 +6,7 @@ rows: each has the same commas. A suffix automaton finds the same longest match 
 
 import difflib
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TypeVar
 
 Word = TypeVar("Word", bound=Hashable)
@@ -45,6 +45,12 @@ class SequenceMatcher(difflib.SequenceMatcher[Word]):
             if length > best.size:
                 best = difflib.Match(place - length + 1, ends[state] - length + 1, length)
         return best
+
+
+def pairs(one: Sequence[Hashable], two: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """The places of what is the same in both, in order."""
+    for i, j, size in SequenceMatcher(one, two).get_matching_blocks():
+        yield from ((i + step, j + step) for step in range(size))
 
 
 def _automaton(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.matcher import SequenceMatcher
+from scaffold.merge.source.matcher import pairs
 from scaffold.merge.source.statement import Statement, fingerprint
 
 _GENERATED = 100  # the line length of generated files
@@ -204,22 +204,18 @@ def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Rename
     """What was renamed between two versions of a file, at least twice and without exception."""
     before, after = _names_by_scope(base), _names_by_scope(ours)
     found: dict[str, Counter[tuple[str, str]]] = {}
-    one = [mask(unit) for unit in base]
-    two = [mask(unit) for unit in ours]
-    matcher = SequenceMatcher(one, two)
     kept: set[str] = set()  # names in lines that are as they were
     functions: set[tuple[str, str]] = set()  # which may leave their names to new ones
-    for i, j, size in matcher.get_matching_blocks():
-        for step in range(size):
-            old, new = base[i + step], ours[j + step]
-            if old.text == new.text:
-                kept.update(word.name for word in words(old))
-                continue
-            if old.text.startswith("def "):
-                functions.add((_top(old), _top(new)))
-            for a, b in zip(words(old), words(new), strict=False):
-                if a.name != b.name and _kind(a.name) == _kind(b.name):
-                    found.setdefault(_top(old), Counter())[a.name, b.name] += 1
+    for number, position in pairs([mask(unit) for unit in base], [mask(unit) for unit in ours]):
+        old, new = base[number], ours[position]
+        if old.text == new.text:
+            kept.update(word.name for word in words(old))
+            continue
+        if old.text.startswith("def "):
+            functions.add((_top(old), _top(new)))
+        for a, b in zip(words(old), words(new), strict=False):
+            if a.name != b.name and _kind(a.name) == _kind(b.name):
+                found.setdefault(_top(old), Counter())[a.name, b.name] += 1
     renames = Renames()
     total: Counter[tuple[str, str]] = Counter()
     for counts in found.values():

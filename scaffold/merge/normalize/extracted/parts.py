@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scaffold.merge.semantics.flow import Function, bound_names, functions
-from scaffold.merge.source.matcher import SequenceMatcher
+from scaffold.merge.source.matcher import pairs
 from scaffold.merge.source.statement import Statement, fingerprint
 
 _OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
@@ -166,12 +166,7 @@ def _match(
             for unit, key in zip(base[function.head + 1 : function.end], one, strict=True)
         ]
         two[-1] = value
-    matcher = SequenceMatcher(one, two)
-    return {
-        function.head + 1 + i + step: lines[j + step]
-        for i, j, size in matcher.get_matching_blocks()
-        for step in range(size)
-    }
+    return {function.head + 1 + i: lines[j] for i, j in pairs(one, two)}
 
 
 def result_of(unit: Statement) -> list[str]:
