@@ -59,14 +59,13 @@ def stays_deleted(triple: Triple, place: int) -> bool:
     There is nothing of the owner's in its place, and it is not all that its new block does.
     """
     units = triple.theirs.units
-    unit, own = units[place], triple.ours.added
+    unit = units[place]
     if triple.kind != PYTHON or anchor(unit)[:1] != ("Expr",):
         return False
-    if sum(is_same(unit, row) for row in units) > 1 or any(
-        anchor(unit) == anchor(row) for row in own
-    ):
+    name = unit.scope, unit.key
+    if len(triple.theirs.places[name]) > 1 or anchor(unit) in triple.ours.purposes:
         return False
-    found = [number for number, row in enumerate(triple.base) if is_same(unit, row)]
+    found = triple.places.get(name, ())
     if len(found) != 1 or triple.ours.match[found[0]] is not None:
         return False
     start = end = found[0]
@@ -233,16 +232,13 @@ def _is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     It is another one if what it reads changes between the two places.
     """
     unit = triple.theirs.units[place]
-    level = min(triple.theirs.units[other].depth for other in triple.theirs.inserts[gap])
-    if unit.depth != level or len(anchor(unit)) < 2 or unit.is_head:
+    if unit.depth != triple.theirs.levels[gap] or len(anchor(unit)) < 2 or unit.is_head:
         return False
-    if any(is_same(unit, row) for row in triple.base):
+    if (unit.scope, unit.key) in triple.places:
         return False
-    found = [
-        number
-        for number, places in enumerate(triple.ours.inserts)
-        if is_in(unit, [triple.ours.units[row] for row in places])
-    ]
+    ours = triple.ours
+    there = [row for row in ours.added_like(unit) if ours.units[row].depth == unit.depth]
+    found = sorted(ours.gap_of[row] for row in there)
     if not found or triple.kind != PYTHON:
         return bool(found)
     effects = effects_of(unit)
@@ -267,13 +263,9 @@ def _is_used_between(triple: Triple, names: set[str], start: int, end: int) -> b
 
 def is_in(unit: Statement, own: list[Statement]) -> bool:
     """Whether a statement is among these, with no other words about it."""
+    name = unit.scope, unit.key, unit.depth
     return any(
-        is_same(unit, row)
-        and row.depth == unit.depth
+        (row.scope, row.key, row.depth) == name
         and (not row.comment or not unit.comment or row.comment == unit.comment)
         for row in own
     )
-
-
-def is_same(unit: Statement, row: Statement) -> bool:
-    return (row.scope, row.key) == (unit.scope, unit.key)

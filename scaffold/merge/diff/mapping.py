@@ -50,10 +50,32 @@ class Side:
         """The new units of all gaps."""
         return [self.units[place] for places in self.inserts for place in places]
 
+    @cached_property
+    def purposes(self) -> set[tuple[str, ...]]:
+        """What the new units bind or call."""
+        return set(map(anchor, self.added))
+
+    @cached_property
+    def places(self) -> Mapping[tuple[str, str], Sequence[int]]:
+        return places_of(self.units)
+
+    def added_like(self, unit: Statement) -> list[int]:
+        """The new units that say the same, in the same definition."""
+        places = self.places.get((unit.scope, unit.key), ())
+        return [place for place in places if place in self.gap_of]
+
     def of(self, number: int) -> Statement | None:
         """What became of a unit of the base."""
         found = self.match[number]
         return None if found is None else self.units[found]
+
+
+def places_of(units: Sequence[Statement]) -> Mapping[tuple[str, str], Sequence[int]]:
+    """Where units are, by their definitions and what they say."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for place, unit in enumerate(units):
+        found.setdefault((unit.scope, unit.key), []).append(place)
+    return found
 
 
 def find_parents(units: Sequence[Statement]) -> list[int | None]:

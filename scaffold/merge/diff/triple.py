@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scaffold.merge.diff.mapping import Side, find_parents
+from scaffold.merge.diff.mapping import Side, find_parents, places_of
 from scaffold.merge.diff.words import MergeLines
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.parse import nodes_of
@@ -31,6 +31,11 @@ class Triple:
     def parents(self) -> Sequence[int | None]:
         """For each unit of the base, the head of the block that it is in."""
         return find_parents(self.base)
+
+    @cached_property
+    def places(self) -> Mapping[tuple[str, str], Sequence[int]]:
+        """The units of the base, by their definitions and what they say."""
+        return places_of(self.base)
 
     def origin(self, side: Side, place: int) -> str:
         """Where a unit of a side comes from."""

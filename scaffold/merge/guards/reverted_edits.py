@@ -8,7 +8,7 @@ Or it deletes a statement that the owner moved, which would stay.
 import ast
 from collections.abc import Iterator
 
-from scaffold.merge.diff.deletions import is_in, is_same, moved_and_gone, stays_deleted
+from scaffold.merge.diff.deletions import moved_and_gone, stays_deleted
 from scaffold.merge.diff.mapping import alike, anchor
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import can_be_repeated
@@ -28,33 +28,31 @@ def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         and unit.is_code
         and not unit.is_comment
     ]
-    known = {(unit.scope, unit.key) for unit in triple.base}
-    own = triple.ours.added
+    own = triple.ours
     for gap, places in enumerate(triple.theirs.inserts):
         for place in places:
             unit = triple.theirs.units[place]
             if unit.is_comment or not unit.is_code or not _is_telling(unit):
                 continue
-            if is_in(unit, own):
+            added = own.added_like(unit)
+            if any(own.units[row].depth == unit.depth for row in added):
                 continue  # the owner wrote it there too
             if stays_deleted(triple, place):
                 continue
-            is_new = (unit.scope, unit.key) not in known
-            if any(_is_moved(old, unit) for old in gone) or (
-                is_new and any(is_same(unit, row) for row in own)
-            ):
+            is_new = (unit.scope, unit.key) not in triple.places
+            if (is_new and added) or any(_is_moved(old, unit) for old in gone):
                 yield (gap, gap), ""
-    yield from _written_twice(triple, known)
+    yield from _written_twice(triple)
     _, kept = moved_and_gone(triple)
     for gap, places in enumerate(triple.ours.inserts):
         for place in kept.intersection(places):
             yield (gap, gap), f"{anchor(triple.ours.units[place])[-1]} goes, which you moved"
 
 
-def _written_twice(triple: Triple, known: set[tuple[str, str]]) -> Iterator[tuple[Hunk, str]]:
+def _written_twice(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The statements that one side changes into what the other one wrote beside them."""
     for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
-        new = {(unit.scope, unit.key) for unit in one.added} - known
+        new = {(unit.scope, unit.key) for unit in one.added} - triple.places.keys()
         for number, unit in enumerate(triple.base if new else ()):
             kept, changed = one.of(number), other.of(number)
             if not kept or not changed or kept.key != unit.key:
