@@ -56,7 +56,7 @@ class Assembly(Triple):
     gone: Collection[int] = ()  # the owner's new units that are deleted, because they were moved
     needed: set[str] = field(default_factory=set)  # imports that stay, for the owner's side
 
-    _merged: dict[frozenset[Hunk], list[Piece]] = field(default_factory=dict, init=False)
+    _merged: dict[object, list[Piece]] = field(default_factory=dict, init=False)
 
     @cached_property
     def _certain(self) -> list[Hunk]:
@@ -71,9 +71,9 @@ class Assembly(Triple):
 
         `doubtful` are regions that merge as text but would break the code.
         """
-        known = frozenset(doubtful)
+        known = frozenset(doubtful), frozenset(self.needed)
         if known not in self._merged:
-            self._merged[known] = self._merge(known)
+            self._merged[known] = self._merge(doubtful)
         return self._merged[known]
 
     def _merge(self, doubtful: Collection[Hunk]) -> list[Piece]:
@@ -183,20 +183,7 @@ class Assembly(Triple):
     def _clash(self, start: int, end: int) -> list[Piece]:
         ours = self._span(self.ours, self.theirs, start, end)
         theirs = self._span(self.theirs, self.ours, start, end)
-        base = list(self.base[start:end])
-        before: list[Piece] = []
-        after: list[Piece] = []
-        while ours and theirs and _equal(ours[0], theirs[0]):
-            before.append(ours.pop(0))
-            theirs.pop(0)
-            if base and base[0].same == before[-1].same:  # type: ignore[union-attr]
-                base.pop(0)
-        while ours and theirs and _equal(ours[-1], theirs[-1]):
-            after.insert(0, ours.pop())
-            theirs.pop()
-            if base and base[-1].same == after[0].same:  # type: ignore[union-attr]
-                base.pop()
-        return [*before, Clash(tuple(ours), tuple(base), tuple(theirs), (start, end)), *after]
+        return _without_common(list(self.base[start:end]), ours, theirs, (start, end))
 
     def _span(self, one: Side, other: Side, start: int, end: int) -> list[Statement]:
         """One side's units in a region, at the depth that the other side gave its surroundings."""
@@ -207,6 +194,25 @@ class Assembly(Triple):
             places += one.inserts[number + 1] if number + 1 < end else []
         change = depth_change_of_hunk(self, other, start, end)
         return [self._at(one, place, one.units[place].depth + change) for place in places]
+
+
+def _without_common(
+    base: list[Statement], ours: list[Statement], theirs: list[Statement], hunk: Hunk
+) -> list[Piece]:
+    """A conflict without the lines that both sides have at its beginning and at its end."""
+    before: list[Piece] = []
+    after: list[Piece] = []
+    while ours and theirs and _equal(ours[0], theirs[0]):
+        before.append(ours.pop(0))
+        same = theirs.pop(0).same
+        if base and base[0].same == same:
+            base.pop(0)
+    while ours and theirs and _equal(ours[-1], theirs[-1]):
+        after.insert(0, ours.pop())
+        same = theirs.pop().same
+        if base and base[-1].same == same:
+            base.pop()
+    return [*before, Clash(tuple(ours), tuple(base), tuple(theirs), hunk), *after]
 
 
 def _in_order(

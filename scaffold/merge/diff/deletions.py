@@ -237,8 +237,7 @@ def _is_written_by_hand(triple: Triple, place: int, gap: int) -> bool:
     if (unit.scope, unit.key) in triple.places:
         return False
     ours = triple.ours
-    there = [row for row in ours.added_like(unit) if ours.units[row].depth == unit.depth]
-    found = sorted(ours.gap_of[row] for row in there)
+    found = sorted(ours.gap_of[row] for row in ours.added_as(unit))
     if not found or triple.kind != PYTHON:
         return bool(found)
     effects = effects_of(unit)
@@ -262,10 +261,5 @@ def _is_used_between(triple: Triple, names: set[str], start: int, end: int) -> b
 
 
 def is_in(unit: Statement, own: list[Statement]) -> bool:
-    """Whether a statement is among these, with no other words about it."""
     name = unit.scope, unit.key, unit.depth
-    return any(
-        (row.scope, row.key, row.depth) == name
-        and (not row.comment or not unit.comment or row.comment == unit.comment)
-        for row in own
-    )
+    return any((row.scope, row.key, row.depth) == name for row in own)

@@ -64,6 +64,15 @@ class Side:
         places = self.places.get((unit.scope, unit.key), ())
         return [place for place in places if place in self.gap_of]
 
+    def added_as(self, unit: Statement) -> list[int]:
+        """Those at the same depth, and with no other words about them."""
+        return [
+            row
+            for row in self.added_like(unit)
+            if self.units[row].depth == unit.depth
+            and (not unit.comment or self.units[row].comment in ("", unit.comment))
+        ]
+
     def of(self, number: int) -> Statement | None:
         """What became of a unit of the base."""
         found = self.match[number]

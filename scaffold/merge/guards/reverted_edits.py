@@ -34,13 +34,12 @@ def find_reverted_edits(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             unit = triple.theirs.units[place]
             if unit.is_comment or not unit.is_code or not _is_telling(unit):
                 continue
-            added = own.added_like(unit)
-            if any(own.units[row].depth == unit.depth for row in added):
+            if own.added_as(unit):
                 continue  # the owner wrote it there too
             if stays_deleted(triple, place):
                 continue
             is_new = (unit.scope, unit.key) not in triple.places
-            if (is_new and added) or any(_is_moved(old, unit) for old in gone):
+            if (is_new and own.added_like(unit)) or any(_is_moved(old, unit) for old in gone):
                 yield (gap, gap), ""
     yield from _written_twice(triple)
     _, kept = moved_and_gone(triple)
