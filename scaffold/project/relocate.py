@@ -68,8 +68,8 @@ def _fill(
         ]
     if not taken:
         return dict(files)
-    for module in sources:
-        taken[:0] = [(module, block) for block in _needed_by(taken, blocks[module])]
+    parts = [(module, part) for module in sources for part in _needed_by(taken, blocks[module])]
+    taken[:0] = parts
     changed = dict(files)
     gone = {module: [block for source, block in taken if source == module] for module in sources}
     for module, rows in gone.items():
@@ -78,7 +78,8 @@ def _fill(
             continue
         left = [block for block in blocks[module] if block not in rows]
         if any(block.name for block in left):
-            changed[path] = "".join(block.text for block in left)
+            names = [part.name for _, part in parts if any(_uses(b.text, part.name) for b in left)]
+            changed[path] = _import_from(target.removesuffix(".py"), names, left)
         else:
             del changed[path]
     docs = [block.text for block in blocks[next(iter(sources))][:1] if not block.is_import]
@@ -87,6 +88,15 @@ def _fill(
     imports = dict.fromkeys(row for head in heads for row in _needed(head, code))
     changed[own] = "".join([*docs, "\n", *imports, code])
     return changed
+
+
+def _import_from(module: str, names: Sequence[str], blocks: Sequence[_Block]) -> str:
+    """The text of these blocks, with an import of what they need that went to a module."""
+    rows = [block.text for block in blocks]
+    if names:
+        last = max((n for n, block in enumerate(blocks) if block.is_import), default=-1)
+        rows.insert(last + 1, f"from {module} import {', '.join(names)}\n")
+    return "".join(rows)
 
 
 def _needed_by(taken: Sequence[tuple[str, _Block]], blocks: Sequence[_Block]) -> list[_Block]:

@@ -655,7 +655,13 @@ def test_parts_of_the_settings_go_with_them(cli: Cli, minimal: Path) -> None:
         "@dataclass(frozen=True)\nclass Config:\n",
         f"{part}@dataclass(frozen=True)\nclass Config:\n    data: Data = Data()\n",
     )
+    edit(
+        minimal / "train.py",
+        "def main(",
+        "def read(data: Data) -> int:\n    return data.workers\n\n\ndef main(",
+    )
     assert cli("update", minimal, *COMPLETE).code == 0
     settings = (minimal / "config.py").read_text()
     assert settings.index("class Data:") < settings.index("    data: Data = Data()")
-    assert "class Data" not in (minimal / "train.py").read_text()
+    text = (minimal / "train.py").read_text()
+    assert "class Data" not in text and re.search("from config import .*Data", text)

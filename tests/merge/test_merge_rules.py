@@ -1712,3 +1712,15 @@ def test_a_block_that_an_update_opens_stands_below_a_try_of_the_owner(end: str) 
     )
     new = "    with ema.applied():\n        save(model)\n        evaluate(model)\n"
     assert clean(base, ours, theirs) == f"{head}    try:\n{body}    {end}\n{new}"
+
+
+@pytest.mark.parametrize("head", ["if config.train:", "with suppress(KeyboardInterrupt):"])
+def test_the_new_end_of_a_loop_goes_into_the_block_around_it(head: str) -> None:
+    base = STEP + "    save_model(model)\n    stop()\n"
+    body = STEP.partition("optimizer):\n")[2]
+    ours = base.replace(body, f"    {head}\n{indent(body, '    ')}")
+    theirs = base.replace(
+        "    save_model(model)\n", "        count.add(1)\n    save_weights(model)\n"
+    )
+    end = "            count.add(1)\n    save_weights(model)\n    stop()\n"
+    assert clean(base, ours, theirs).endswith(f"            optimizer.zero_grad()\n{end}")

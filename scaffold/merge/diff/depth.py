@@ -31,12 +31,12 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     if (start := _continued(one, place)) is not None:
         return depth_change(triple, one, other, start, one.gap_of[start])
     replaced = other.of(gap) if gap < len(triple.base) and one.match[gap] is None else None
-    if replaced is not None:
+    level = one.level_at[place]
+    if replaced is not None and level <= triple.base[gap].depth:
         return replaced.depth - triple.base[gap].depth
     if triple.goes_with_next(one, gap) and (there := other.of(gap)) is not None:
         return there.depth - triple.base[gap].depth
     places = one.inserts[gap]
-    level = one.levels[gap]
     best: tuple[int, int, int] | None = None
     after = one.of(gap) if gap < len(triple.base) else None
     # a blank line above, and none below: it belongs to what follows

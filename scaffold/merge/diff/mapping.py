@@ -1,6 +1,7 @@
 """Matches the units of an edited file with those of the file it was made from."""
 
 import ast
+import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -44,6 +45,19 @@ class Side:
     def gap_of(self) -> Mapping[int, int]:
         """The gap of each new unit."""
         return {place: gap for gap, places in enumerate(self.inserts) for place in places}
+
+    @cached_property
+    def level_at(self) -> Mapping[int, int]:
+        """The smallest depth of the new units of a gap, from the first one to each of them."""
+        return {
+            place: level
+            for places in self.inserts
+            for place, level in zip(
+                places,
+                itertools.accumulate((self.units[row].depth for row in places), min),
+                strict=True,
+            )
+        }
 
     @cached_property
     def added(self) -> list[Statement]:
