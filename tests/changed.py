@@ -1,11 +1,13 @@
 """`pytest tests --changed FILE ...`: only tests that a change of these files can affect.
 
-Each test that passes notes the answers of the projects that it rendered, in pytest's cache. Where
-only files of the templates changed, a test runs if one of its projects comes from one of them. One
-that rendered nothing runs if it read templates or started a process, as what that reads is not
-known. A test without notes runs. All run when the generator, or a manifest, changed.
+Each test that passes notes the answers of the projects that it rendered, or trained in its folder,
+in pytest's cache. Where only files of the templates changed, a test runs if one of its projects
+comes from one of them. One without a project runs if it read templates or started a process, as
+what that reads is not known. A test without notes runs. All run when the generator, or a manifest,
+changed.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -18,6 +20,7 @@ import pytest
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.manifests import load_catalog
+from scaffold.project.pristine import PRISTINE
 from scaffold.render import project
 from scaffold.render.conditions import Situation
 from scaffold.render.templates import active_components, find_sources
@@ -42,7 +45,9 @@ def watch() -> None:
 
     def note(event: str, arguments: tuple) -> None:
         started = event in ("subprocess.Popen", "os.fork", "os.posix_spawn")
-        if started or (event == "open" and str(arguments[0]).startswith(str(TEMPLATES))):
+        path = str(arguments[0]) if event == "open" else ""
+        # of manifests, the catalog is read once, by whichever test is the first
+        if started or (path.startswith(str(TEMPLATES)) and not path.endswith(".toml")):
             rendered.add(READ)
 
     project.compose_project = compose_and_note
@@ -59,6 +64,13 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef, request: pytest.FixtureR
         of_fixtures.setdefault(fixturedef.argname, set()).update(rendered)
     rendered.update(before)
     return value
+
+
+def note_projects(folder: Path) -> None:
+    """Note the projects in a folder, of a test that made them with other processes."""
+    for path in (folder / PRISTINE, *folder.glob(f"*/{PRISTINE}")):
+        if path.is_file():
+            rendered.add(tuple(json.loads(path.read_text(encoding="utf-8"))["answers"].items()))
 
 
 def rendered_for(item: pytest.Item) -> list[Answers]:

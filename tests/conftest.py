@@ -168,6 +168,13 @@ changed.watch()
 pytest_fixture_setup = changed.pytest_fixture_setup
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    folder = getattr(item, "funcargs", {}).get("tmp_path")
+    if folder and item.get_closest_marker("train"):
+        changed.note_projects(folder)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     changed.rendered.clear()
