@@ -645,6 +645,7 @@ def test_settings_that_their_owner_moved_are_those_of_the_complete_loop(
     assert result.code == 0, result.out
     settings = (minimal / "settings.py").read_text()
     assert "def parse_config(" in settings and "max_steps: int" in settings
+    assert "LIMITS = {" in settings, "which the class reads"
     assert not (minimal / "config.py").exists()
 
 

@@ -1575,10 +1575,13 @@ def test_new_lines_stand_above_the_comment_on_the_next_one() -> None:
     assert expected in clean(STEP, ours, theirs)
 
 
-def test_a_comment_that_the_owner_put_above_its_line_goes_with_it() -> None:
+@pytest.mark.parametrize(
+    "field", ["    # {}\n    {}\n", '    {1}\n    """{0}."""\n'], ids=["comments", "texts"]
+)
+def test_a_comment_that_the_owner_put_beside_its_line_goes_with_it(field: str) -> None:
     base = "class Config:\n    epochs: int = 1  # passes\n    norm: float = 1.0  # of gradients\n"
-    kept = "class Config:\n    # passes\n    epochs: int = 1\n"
-    ours = f"{kept}    # of gradients\n    norm: float = 1.0\n"
+    kept = "class Config:\n" + field.format("passes", "epochs: int = 1")
+    ours = kept + field.format("of gradients", "norm: float = 1.0")
     assert clean(base, ours, "class Config:\n    epochs: int = 1  # passes\n") == kept
 
 
@@ -1724,3 +1727,30 @@ def test_the_new_end_of_a_loop_goes_into_the_block_around_it(head: str) -> None:
     )
     end = "            count.add(1)\n    save_weights(model)\n    stop()\n"
     assert clean(base, ours, theirs).endswith(f"            optimizer.zero_grad()\n{end}")
+
+
+def test_a_call_alone_that_was_put_into_a_function_is_followed() -> None:
+    base = "def main(config):\n    tool = Tool(seed=1)\n    run(tool)\n"
+    build = "def build(config):\n    return Tool(seed=1)\n\n\n"
+    ours = build + base.replace("Tool(seed=1)", "build(config)")
+    theirs = base.replace("seed=1", "half=True, seed=1")
+    assert clean(base, ours, theirs) == ours.replace("seed=1", "half=True, seed=1")
+
+
+def test_another_row_of_a_list_stands_above_a_section_of_the_owner() -> None:
+    base = "# Features\n\n- one\n- two\n\n# Output\n"
+    ours = base.replace("# Output", "# Work\n\nAsk.\n\n# Output")
+    theirs = base.replace("- two\n", "- two\n- three\n")
+    assert "- two\n- three\n\n# Work\n" in clean(base, ours, theirs, "README.md")
+
+
+def test_a_second_schedule_is_asked_about() -> None:
+    ours = f"{STEP}    scheduler.step()\n"
+    assert merge(STEP, ours, f"{STEP}        schedule.step()\n").conflicts
+
+
+def test_other_parts_of_a_batch_are_asked_about() -> None:
+    base = STEP.replace("batch in", "x, y in").replace("(batch)", "(x)")
+    ours = base.replace("        loss = ", "        x = mask(x)\n        loss = ")
+    theirs = base.replace("x, y in", "sound, x in").replace("model(x)", "model(sound, x)")
+    assert merge(base, ours, theirs).conflicts

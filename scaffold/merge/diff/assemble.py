@@ -15,7 +15,7 @@ from scaffold.merge.diff.deletions import (
     emptied,
     moved_and_changed,
     moved_and_gone,
-    raised_comments,
+    moved_comments,
     without_known,
 )
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
@@ -221,6 +221,8 @@ def _in_order(
     """The new units of both sides in one gap."""
     if not ours or not theirs:
         return [*ours, *theirs]
+    if triple.kind == TEXT and ours[0].blanks and not theirs[0].blanks:
+        return [*theirs, *ours]  # they go on with what is above: the last row of a list
     if all(map(imports_of, theirs)) and not any(map(imports_of, ours)):
         return [*theirs, *ours]
     if leaves_first(triple, gap, ours, theirs):
@@ -282,7 +284,7 @@ def assemble(
     base, ours, theirs = sides
     mine = align(base, ours, theirs if kind == PYTHON else None)
     found = Assembly(base, mine, align(base, theirs), kind, merge_lines, union, indent)
-    gone = moved_and_gone(found)[0] | emptied(found) | raised_comments(found)
+    gone = moved_and_gone(found)[0] | emptied(found) | moved_comments(found)
     return replace(found, gone=gone, followed=moved_and_changed(found))
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import can_be_repeated, outer_nodes, read_effects, root_of
 from scaffold.merge.source.statement import Statement, is_constant
+from scaffold.merge.source.training import steps_schedule
 
 # after these, other code still runs; after `raise SystemExit`, none does
 _TURNS = (ast.Break, ast.Continue, ast.Return)
@@ -103,6 +104,8 @@ def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
     if isinstance(unit.node, ast.Expr) and isinstance(unit.node.value, ast.Call):
         texts = [part.value for part in unit.node.value.args[:1] if is_constant(part)]
         found |= {(*purpose, text) for text in texts if isinstance(text, str)}  # what it is called
+    if steps_schedule(unit.text):
+        found.add(("steps", "schedule"))
     calls = _outer_calls(unit.node) if unit.node else ()
     names = (_name(call) for call in calls if _says_what(call))
     return frozenset({*found, *(("call", name) for name in names)})

@@ -126,16 +126,26 @@ def emptied(triple: Triple) -> set[int]:
     return found if triple.kind == PYTHON else set()
 
 
-def raised_comments(triple: Triple) -> set[int]:
-    """The comments of lines that the other side deleted, which the owner put above these."""
-    side = triple.ours
-    found = set()
+def moved_comments(triple: Triple) -> set[int]:
+    """What the owner made of the comments of lines that the other side deleted: comments above
+    these, or texts below."""
+    side, found = triple.ours, set[int]()
     for number, unit in enumerate(triple.base):
         place = side.match[number]
-        if place and unit.comment and triple.theirs.match[number] is None:
-            above = side.units[place - 1]
-            found |= {place - 1} if above.is_comment and above.key == unit.comment else set()
+        if place is None or not unit.comment or triple.theirs.match[number] is not None:
+            continue
+        for row in (place - 1, place + 1):
+            other = side.units[row] if 0 <= row < len(side.units) else unit
+            is_text = row > place and anchor(other)[1:] == ("text",)
+            if (is_text or (row < place and other.is_comment)) and _says(other) == _says(unit):
+                found.add(row)
     return found
+
+
+def _says(unit: Statement) -> str:
+    """The words of a comment or a text."""
+    words = unit.comment or unit.text
+    return " ".join(re.findall(r"\w+", words)).lower()
 
 
 def moved_and_changed(triple: Triple) -> dict[int, int]:

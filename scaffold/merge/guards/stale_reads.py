@@ -7,7 +7,7 @@ the test reads those of the last epoch if the test was deleted.
 import ast
 from collections.abc import Iterator, Sequence
 
-from scaffold.merge.diff.mapping import Side
+from scaffold.merge.diff.mapping import Side, block_of
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of, read_effects
 from scaffold.merge.semantics.sources import Sources
@@ -20,6 +20,7 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
     if triple.kind != PYTHON:
         return
+    yield from _other_items(triple)
     sides = triple.theirs, triple.ours
     found = [Sources(side.units, _changed_by_calls(side.units)) for side in sides]
     for (one, other), sources in zip((sides, sides[::-1]), (found, found[::-1]), strict=True):
@@ -27,6 +28,31 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             name = _stale_name(one, other, gap, *sources)
             if name:
                 yield (gap, gap), f"{name} would have a different value here"
+
+
+def _other_items(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The loops whose variables are other parts of an item now, and the owner's lines read."""
+    own = triple.ours
+    for number, unit in enumerate(triple.base):
+        there, place = triple.theirs.of(number), own.match[number]
+        if there is None or place is None or there.key == unit.key:
+            continue
+        before, after = _loop_names(unit), _loop_names(there)
+        moved = {name for name in before if after.get(name, before[name]) != before[name]}
+        block = block_of(own.units, place) if moved else ()
+        for row in block:
+            name = min(moved & effects_of(own.units[row]).reads, default="")
+            if name and row not in own.number_of:
+                yield (number, number + 1), f"{name} would have a different value here"
+                break
+
+
+def _loop_names(unit: Statement) -> dict[str, int]:
+    """The variables of a loop, with their places in what it unpacks."""
+    node = unit.node
+    if not isinstance(node, ast.For) or not isinstance(node.target, ast.Tuple):
+        return {}
+    return {row.id: n for n, row in enumerate(node.target.elts) if isinstance(row, ast.Name)}
 
 
 def _stale_name(one: Side, other: Side, gap: int, sources: Sources, other_sources: Sources) -> str:

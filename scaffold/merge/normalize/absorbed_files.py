@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from scaffold.merge.normalize.order import chunks
+from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.semantics.imports import mended, replace_rows
-from scaffold.merge.semantics.names import is_test, module_of
+from scaffold.merge.semantics.names import defines, is_test, module_of
 from scaffold.merge.source.imports import imports_in
 from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.statement import PYTHON, Statement, split
@@ -73,6 +74,18 @@ def _definitions(text: str) -> Chunks:
     return {name: chunk for name, chunk in chunks(split(text, PYTHON)) if name.startswith(kinds)}
 
 
+def _values(text: str, went: Chunks, own: str) -> Chunks:
+    """The constants of a file that its definitions read, and their new file lacks."""
+    read = read_in(unit for chunk in went.values() for unit in chunk)
+    rows = chunks(split(text, PYTHON))
+    found = {name: chunk for name, chunk in rows if name.startswith("bind ")}
+    return {
+        name: chunk
+        for name, chunk in found.items()
+        if (word := name.split()[1]) in read and not defines(own, word)
+    }
+
+
 def _is_imported_whole(absorbed: Absorbed, files: Files) -> bool:
     """Whether code calls the definitions by the name of their module."""
     module = module_of(absorbed.name).rpartition(".")[2]
@@ -93,6 +106,7 @@ def _moved(absorbed: Absorbed, was: Chunks, side: Files, project: Versions) -> d
     here = _definitions(text)
     went = {name: here.get(name, was[name]) for name in sorted(absorbed.definitions)}
     went |= {name: chunk for name, chunk in here.items() if name not in was}
+    went = _values(text, went, ours[absorbed.into]) | went
     files[target] = files.get(target, ours[absorbed.into])
     module, old = _module_in(absorbed, ours), module_of(absorbed.name)
     for name in files:

@@ -26,6 +26,7 @@ BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"
 _GRADIENTS = re.compile(r"\.(backward|grad)\b")
 _OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")
 _STEPS = re.compile(r"\boptim\w*\.(zero_grad|step)\(")
+_STEPS_SCHEDULE = re.compile(r"(\w+\.)*\w*sched\w*\.step\(")
 _WAITS = re.compile(r"if not \w+\.sync_gradients:")
 _ACCUMULATES = re.compile(r"with .*\.accumulate\(")
 _CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
@@ -60,6 +61,11 @@ def has_gradients(text: str) -> bool:
 def is_done_once(text: str) -> bool:
     """Whether code is done once a step, for all of its parts."""
     return bool(_OF_A_STEP.search(text))
+
+
+def steps_schedule(text: str) -> bool:
+    """Whether code makes a step of a learning rate schedule, of which there is one."""
+    return bool(_STEPS_SCHEDULE.match(text.lstrip()))
 
 
 def steps_optimizer(text: str) -> bool:

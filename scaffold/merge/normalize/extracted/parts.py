@@ -76,7 +76,7 @@ def find_parts(
             for number in range(function.head + 1, function.end)
             if number not in kept and not base[number].is_comment
         ]
-        if len(gone) < 2:
+        if not gone:
             continue
         taken = Taken(function, kept, gone)
         targets = [
@@ -160,13 +160,24 @@ def _match(
     known = bound_names(base, function)
     one = [unit.key for unit in base[function.head + 1 : function.end]]
     two = [_plain(ours[number], target, known) for number in lines]
-    if target.name != function.name and lines and (value := called_in(ours[lines[-1]], ast.Return)):
-        one = [
-            value if called_in(unit, ast.Assign) == value else key
-            for unit, key in zip(base[function.head + 1 : function.end], one, strict=True)
-        ]
-        two[-1] = value
     return {function.head + 1 + i: lines[j] for i, j in pairs(one, two)}
+
+
+def _returned(
+    base: Sequence[Statement], ours: Sequence[Statement], target: Function, taken: Taken
+) -> int | None:
+    """The statement of the base whose call a definition ends with: `return f()` for `x = f()`."""
+    last = ours[target.end - 1]
+    called = called_in(last, ast.Return)
+    found = [n for n in taken.gone if called and called_in(base[n], ast.Assign) == called]
+    same = [n for n in found if _value(base[n]) == _value(last)]
+    return found[0] if len(found) == 1 else same[0] if len(same) == 1 else None
+
+
+def _value(unit: Statement) -> str:
+    node = unit.node
+    value = node.value if isinstance(node, ast.Assign | ast.Return) else None
+    return ast.dump(value) if value else ""
 
 
 def result_of(unit: Statement) -> list[str]:
@@ -196,8 +207,12 @@ def _find(
     """The part of a function in a definition, if it has several statements that are gone."""
     function, kept = taken.function, taken.kept
     keys = {base[number].key for number in taken.gone}
-    if not _shares(ours, target, keys, bound_names(base, function)):
+    returned = _returned(base, ours, target, taken)
+    if returned is None and not _shares(ours, target, keys, bound_names(base, function)):
         return None
+    if returned is not None:
+        key = _plain(ours[target.end - 1], target, bound_names(base, function))
+        base = [*base[:returned], replace(base[returned], key=key), *base[returned + 1 :]]
     places = _match(base, ours, function, target, _lines_of(target))
     run = max(_runs(base, places, kept), key=len, default=[])
     if not run:
@@ -213,14 +228,13 @@ def _find(
     others = [n for n in places if n not in kept and n not in run and not base[n].is_comment]
     if _OTHERS * len(others) > len(run):
         return None  # it has many lines from other places, too
-    if len(same) < 2 or 3 * len(same) < len(inner):
+    if (len(same) < 2 and same != [returned]) or 3 * len(same) < len(inner):
         return None
     inside = places[run[0]], places[run[-1]] + 1
     depths = {ours[places[n]].depth - base[n].depth for n in same}
     if len(depths) > 1:
         return None
-    ends = called_in(base[run[-1]], ast.Assign), called_in(ours[places[run[-1]]], ast.Return)
-    is_returned = all(ends)
+    is_returned = returned in same
     if is_returned and run[-1] != end - 1:
         return None
     found = {n: places[n] for n in run}
