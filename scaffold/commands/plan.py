@@ -20,7 +20,7 @@ from scaffold.project.moves import follow_siblings
 from scaffold.project.origin import find_origin
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_named, read_text, read_texts
-from scaffold.project.relocate import move_definitions, move_settings
+from scaffold.project.relocate import move_definitions, move_settings, return_settings
 from scaffold.project.renames import tell_renames, translate_file, translate_settings
 from scaffold.render.project import render_project
 
@@ -57,6 +57,9 @@ def plan_update(
     if "config.py" in theirs and not {"config.py"} & (pristine.files.keys() | mine.keys()):
         mine = move_settings(mine, pristine.place)
         pristine = replace(pristine, files=move_settings(pristine.files, str))
+    if "config.py" in pristine.files and "class Config" in theirs.get("train.py", ""):
+        mine = return_settings(mine, pristine.place)
+        pristine = replace(pristine, files=return_settings(pristine.files, str))
     pristine, aside = _make_room(pristine, mine, _without_settings(theirs))
     causes = _Causes(catalog, pristine, answers, changed)
     merged = merge_files(

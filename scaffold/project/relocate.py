@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from scaffold.project.renames import renames_since
@@ -41,6 +41,39 @@ def move_settings(files: Mapping[str, str], place: Callable[[str], str]) -> dict
         return _fill(files, "config.py", ["train.Config"], place)
     except SyntaxError:
         return dict(files)
+
+
+def return_settings(files: Mapping[str, str], place: Callable[[str], str]) -> dict[str, str]:
+    """The files with the settings of config.py in train.py, where the minimal loop has them."""
+    paths = place("config.py"), place("train.py")
+    if not files.keys() >= {*paths}:
+        return dict(files)
+    try:
+        config, train = (list(_split(files[path])) for path in paths)
+    except SyntaxError:
+        return dict(files)
+    found = [block for block in config if block.name == "Config"]
+    if not found or any(block.name == "Config" for block in train):
+        return dict(files)
+    taken = [*_needed_by([("", block) for block in found], config), *found]
+    code = "".join(block.text for block in taken)
+    heads = [row for block in config if block.is_import for row in _needed(block.text, code)]
+    last = max((n for n, block in enumerate(train) if block.is_import), default=-1) + 1
+    names = {block.name for block in taken}
+    known = [_without(block, "config", names) for block in train[:last]]
+    rest = (block.text for block in train[last:])
+    left = "".join(block.text for block in config if block not in taken)
+    moved = "".join([*known, *dict.fromkeys(heads), code, *rest])
+    return {**files, paths[0]: left, paths[1]: moved}
+
+
+def _without(block: _Block, module: str, names: Collection[str]) -> str:
+    """The text of a block, without these names if it imports from a module."""
+    node = ast.parse(block.text).body[-1] if block.is_import else None
+    if not isinstance(node, ast.ImportFrom) or node.module != module:
+        return block.text
+    node.names = [alias for alias in node.names if alias.name not in names]
+    return f"{ast.unparse(node)}\n" if node.names else ""
 
 
 def _fill(

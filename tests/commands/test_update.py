@@ -666,3 +666,18 @@ def test_parts_of_the_settings_go_with_them(cli: Cli, minimal: Path) -> None:
     assert settings.index("class Data:") < settings.index("    data: Data = Data()")
     text = (minimal / "train.py").read_text()
     assert "class Data" not in text and re.search("from config import .*Data", text)
+
+
+def test_own_settings_go_back_into_the_minimal_script(cli: Cli, project: Path) -> None:
+    edit(
+        project / "config.py",
+        "    seed: int = 0",
+        "    smoothing: float = 0.1  # ours\n    seed: int = 0",
+    )
+    edit(project / "train.py", 'reduction="none")', 'reduction="none", label_smoothing=0.1)')
+    off = ("checkpoints", "clipping", "metrics_file", "predict", "schedule")
+    result = cli("remove", *off, "--set", "project.loop=minimal", "--project", project)
+    assert result.code == 0, result.out
+    text = (project / "train.py").read_text()
+    assert "    smoothing: float = 0.1  # ours\n" in text and "label_smoothing=0.1" in text
+    assert not (project / "config.py").exists() and "from config import" not in text
