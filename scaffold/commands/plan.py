@@ -54,12 +54,7 @@ def plan_update(
     mine = {path: decode(text, encodings[path]) for path, text in found.items()}
     mine = _translate(pristine, mine, pristine.place)
     pristine = replace(pristine, files=_translate(pristine, pristine.files, str))
-    if "config.py" in theirs and not {"config.py"} & (pristine.files.keys() | mine.keys()):
-        mine = move_settings(mine, pristine.place)
-        pristine = replace(pristine, files=move_settings(pristine.files, str))
-    if "config.py" in pristine.files and "class Config" in theirs.get("train.py", ""):
-        mine = return_settings(mine, pristine.place)
-        pristine = replace(pristine, files=return_settings(pristine.files, str))
+    pristine, mine = _move_settings(pristine, mine, theirs)
     pristine, aside = _make_room(pristine, mine, _without_settings(theirs))
     causes = _Causes(catalog, pristine, answers, changed)
     merged = merge_files(
@@ -107,6 +102,20 @@ def read_code(folder: Path, places: Iterable[str]) -> dict[str, str]:
     found = {place: text for place in places if (text := read_text(folder, place)) is not None}
     found |= read_texts(folder, (), {".ipynb", ".py", ".sbatch", ".sh"})
     return found | read_named(folder, found)
+
+
+def _move_settings(
+    pristine: Pristine, mine: dict[str, str], theirs: Mapping[str, str]
+) -> tuple[Pristine, dict[str, str]]:
+    """The render and the owner's files, with the settings in the file that has them now."""
+    move = None
+    if "config.py" in theirs and not {"config.py"} & (pristine.files.keys() | mine.keys()):
+        move = move_settings
+    elif "config.py" in pristine.files and "class Config" in theirs.get("train.py", ""):
+        move = return_settings
+    if move is None:
+        return pristine, mine
+    return replace(pristine, files=move(pristine.files, str)), move(mine, pristine.place)
 
 
 def _make_room(

@@ -2,8 +2,10 @@
 
 import ast
 import re
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 
 from scaffold.project.renames import renames_since
 
@@ -58,13 +60,41 @@ def return_settings(files: Mapping[str, str], place: Callable[[str], str]) -> di
     taken = [*_needed_by([("", block) for block in found], config), *found]
     code = "".join(block.text for block in taken)
     heads = [row for block in config if block.is_import for row in _needed(block.text, code)]
-    last = max((n for n, block in enumerate(train) if block.is_import), default=-1) + 1
     names = {block.name for block in taken}
-    known = [_without(block, "config", names) for block in train[:last]]
-    rest = (block.text for block in train[last:])
+    rows = [replace(block, text=_without(block, "config", names)) for block in train]
+    for head in dict.fromkeys(heads):
+        _insert_import(rows, head, {PurePosixPath(path).stem for path in files})
+    last = max((n for n, block in enumerate(rows) if block.is_import), default=-1) + 1
+    rows.insert(last, _Block("", False, code))
     left = "".join(block.text for block in config if block not in taken)
-    moved = "".join([*known, *dict.fromkeys(heads), code, *rest])
-    return {**files, paths[0]: left, paths[1]: moved}
+    return {**files, paths[0]: left, paths[1]: "".join(block.text for block in rows)}
+
+
+def _insert_import(blocks: list[_Block], head: str, modules: Collection[str]) -> None:
+    """Put an import where it belongs among those of a module, by sections and names."""
+    wanted = _import_key(head, modules)
+    places = [n for n, block in enumerate(blocks) if block.is_import and block.text]
+    below = next((n for n in places if _import_key(blocks[n].text, modules) > wanted), None)
+    if below is None:
+        blocks.insert(places[-1] + 1 if places else 0, _Block("", True, head))
+        return
+    text = blocks[below].text.lstrip("\n")
+    gap = blocks[below].text.removesuffix(text)
+    if _import_key(text, modules)[0] == wanted[0]:  # it is the first one of its section now
+        blocks[below] = replace(blocks[below], text=text)
+        head = gap + head
+    blocks.insert(below, _Block("", True, head))
+
+
+def _import_key(text: str, modules: Collection[str]) -> tuple[int, bool, str]:
+    """The section of an import, whether it is one of names, and the module."""
+    node = ast.parse(text).body[-1]
+    assert isinstance(node, ast.Import | ast.ImportFrom)
+    is_from = isinstance(node, ast.ImportFrom)
+    name = (node.module or "") if isinstance(node, ast.ImportFrom) else node.names[0].name
+    root = name.partition(".")[0]
+    section = 0 if root in sys.stdlib_module_names else 2 if root in modules else 1
+    return section, is_from, name.lower()
 
 
 def _without(block: _Block, module: str, names: Collection[str]) -> str:

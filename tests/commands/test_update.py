@@ -681,3 +681,6 @@ def test_own_settings_go_back_into_the_minimal_script(cli: Cli, project: Path) -
     text = (project / "train.py").read_text()
     assert "    smoothing: float = 0.1  # ours\n" in text and "label_smoothing=0.1" in text
     assert not (project / "config.py").exists() and "from config import" not in text
+    rows = ("from dataclasses", "from pathlib", "import torch", "import tyro", "from accelerate")
+    places = [text.index(f"\n{row}") for row in rows]
+    assert places == sorted(places)
