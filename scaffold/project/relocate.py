@@ -63,11 +63,15 @@ def return_settings(files: Mapping[str, str], place: Callable[[str], str]) -> di
     names = {block.name for block in taken}
     rows = [replace(block, text=_without(block, "config", names)) for block in train]
     for head in dict.fromkeys(heads):
-        _insert_import(rows, head, {PurePosixPath(path).stem for path in files})
+        _insert_import(rows, head, _modules(files))
     last = max((n for n, block in enumerate(rows) if block.is_import), default=-1) + 1
     rows.insert(last, _Block("", False, code))
     left = "".join(block.text for block in config if block not in taken)
     return {**files, paths[0]: left, paths[1]: "".join(block.text for block in rows)}
+
+
+def _modules(files: Mapping[str, str]) -> set[str]:
+    return {PurePosixPath(path).stem for path in files}
 
 
 def _insert_import(blocks: list[_Block], head: str, modules: Collection[str]) -> None:
@@ -80,9 +84,11 @@ def _insert_import(blocks: list[_Block], head: str, modules: Collection[str]) ->
         return
     text = blocks[below].text.lstrip("\n")
     gap = blocks[below].text.removesuffix(text)
-    if _import_key(text, modules)[0] == wanted[0]:  # it is the first one of its section now
+    above = [n for n in places if n < below]
+    if not above or _import_key(blocks[above[-1]].text, modules)[0] < wanted[0]:
+        head = gap + head  # it is the first one of its section now
+    if _import_key(text, modules)[0] == wanted[0]:
         blocks[below] = replace(blocks[below], text=text)
-        head = gap + head
     blocks.insert(below, _Block("", True, head))
 
 
@@ -98,12 +104,15 @@ def _import_key(text: str, modules: Collection[str]) -> tuple[int, bool, str]:
 
 
 def _without(block: _Block, module: str, names: Collection[str]) -> str:
-    """The text of a block, without these names if it imports from a module."""
+    """The text of a block, without these names if it imports from a module. Its comments stay."""
     node = ast.parse(block.text).body[-1] if block.is_import else None
     if not isinstance(node, ast.ImportFrom) or node.module != module:
         return block.text
-    node.names = [alias for alias in node.names if alias.name not in names]
-    return f"{ast.unparse(node)}\n" if node.names else ""
+    node.names = [alias for alias in node.names if alias.asname or alias.name not in names]
+    above = block.text.splitlines(keepends=True)[: node.lineno - 1]
+    if not node.names:
+        return "".join(row for row in above if row.strip())
+    return "".join([*above, f"{ast.unparse(node)}\n"])
 
 
 def _fill(
@@ -142,7 +151,10 @@ def _fill(
         left = [block for block in blocks[module] if block not in rows]
         if any(block.name for block in left):
             names = [part.name for _, part in parts if any(_uses(b.text, part.name) for b in left)]
-            changed[path] = _import_from(target.removesuffix(".py"), names, left)
+            if names:
+                head = f"from {target.removesuffix('.py')} import {', '.join(names)}\n"
+                _insert_import(left, head, _modules(files))
+            changed[path] = "".join(block.text for block in left)
         else:
             del changed[path]
     docs = [block.text for block in blocks[next(iter(sources))][:1] if not block.is_import]
@@ -151,15 +163,6 @@ def _fill(
     imports = dict.fromkeys(row for head in heads for row in _needed(head, code))
     changed[own] = "".join([*docs, "\n", *imports, code])
     return changed
-
-
-def _import_from(module: str, names: Sequence[str], blocks: Sequence[_Block]) -> str:
-    """The text of these blocks, with an import of what they need that went to a module."""
-    rows = [block.text for block in blocks]
-    if names:
-        last = max((n for n, block in enumerate(blocks) if block.is_import), default=-1)
-        rows.insert(last + 1, f"from {module} import {', '.join(names)}\n")
-    return "".join(rows)
 
 
 def _needed_by(taken: Sequence[tuple[str, _Block]], blocks: Sequence[_Block]) -> list[_Block]:

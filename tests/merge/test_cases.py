@@ -154,15 +154,16 @@ def test_a_function_that_its_owner_only_moved_goes_with_its_feature(tmp_path: Pa
 def test_what_both_sides_did_is_done_once(name: str) -> None:
     """The owner made an edit by hand, and the update brings the same, and a function at the end."""
     base, mine = (dict(files) for files in (CASES[name].renders[0], CASES[name].mine))
-    if not mine.keys() <= base.keys():
-        pytest.skip("the edit adds files, which no update brings")
-    changed = {path for path in mine if path.endswith(".py") and mine[path] != base[path]}
-    mine |= {path: mine[path].replace("\r\n", "\n") for path in changed}
+    new = mine.keys() - base.keys()
+    changed = {path for path in mine.keys() - new if path.endswith(".py")}
+    changed = {path for path in changed if mine[path] != base[path]}
+    mine |= {path: mine[path].replace("\r\n", "\n") for path in changed | new}
     theirs = mine | {
         path: f"{mine[path].rstrip()}\n\n\ndef last():\n    return 1\n" for path in changed
     }
     merged = merge_files(Pristine("", {}, base), mine, theirs, "the update")
     assert not merged.conflicts
+    assert all(merged.files[path] == mine[path] for path in new)
     for path in changed:
         sides = [ast.dump(ast.parse(files[path] or "")) for files in (merged.files, theirs)]
         assert sides[0] == sides[1], path
