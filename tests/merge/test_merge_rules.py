@@ -1754,3 +1754,12 @@ def test_other_parts_of_a_batch_are_asked_about() -> None:
     ours = base.replace("        loss = ", "        x = mask(x)\n        loss = ")
     theirs = base.replace("x, y in", "sound, x in").replace("model(x)", "model(sound, x)")
     assert merge(base, ours, theirs).conflicts
+
+
+def test_what_the_owner_and_an_update_both_wrap_is_asked_about() -> None:
+    base = "def loaders(data):\n    return Loader(data, 8)\n"
+    ours = base.replace("Loader(data", "Loader(Shifted(data)")
+    theirs = base.replace("    return", "    data = Augmented(data)\n    return")
+    assert "Shifted(...) would be around the new data" in asked(base, ours, theirs)
+    other = base.replace("Loader(", "OwnLoader(")  # in place of another call
+    assert "    data = Augmented(data)\n    return OwnLoader(data" in clean(base, other, theirs)

@@ -96,8 +96,8 @@ class Triple:
         after = side.of(gap) if gap < len(self.base) else None
         if after is None or after.key == self.base[gap].key or not side.inserts[gap]:
             return False
-        gone = _called(self.base[gap]) - _called(after)
-        return any(gone & _called(side.units[place]) for place in side.inserts[gap])
+        gone = called_in(self.base[gap]) - called_in(after)
+        return any(gone & called_in(side.units[place]) for place in side.inserts[gap])
 
     def stands_beside_next(self, gap: int) -> bool:
         """Whether the owner's new lines begin in the block of the next unit, not above it."""
@@ -125,7 +125,7 @@ def _adds_hint(old: Statement, new: Statement) -> bool:
     return ast.dump(plain) == ast.dump(before)
 
 
-def _called(unit: Statement) -> set[str]:
+def called_in(unit: Statement) -> set[str]:
     """What a statement calls."""
     nodes = nodes_of(unit.node) if unit.node else ()
     return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}

@@ -8,12 +8,14 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from scaffold.merge.diff.mapping import Side, block_of
-from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.diff.triple import Hunk, Triple, called_in
 from scaffold.merge.semantics.effects import effects_of, read_effects
 from scaffold.merge.semantics.sources import Sources
 from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.statement import PYTHON, Statement, is_constant
 from scaffold.merge.source.write import write_units
+
+_NEAR = 3  # statements below a new one, in which the owner may wrap what it binds
 
 
 def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
@@ -21,6 +23,7 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     if triple.kind != PYTHON:
         return
     yield from _other_items(triple)
+    yield from _wrapped(triple)
     sides = triple.theirs, triple.ours
     found = [Sources(side.units, _changed_by_calls(side.units)) for side in sides]
     for (one, other), sources in zip((sides, sides[::-1]), (found, found[::-1]), strict=True):
@@ -45,6 +48,37 @@ def _other_items(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             if name and row not in own.number_of:
                 yield (number, number + 1), f"{name} would have a different value here"
                 break
+
+
+def _wrapped(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """New lines such as `data = Augmented(data)` above one in which the owner wraps that, too.
+
+    The owner's object would hide the methods of the new one.
+    """
+    brought = [
+        (gap, triple.theirs.units[place], triple.ours.of(number), number)
+        for gap, places in enumerate(triple.theirs.inserts)
+        for place in places
+        for number in range(gap, min(gap + _NEAR, len(triple.base)))
+    ]
+    for gap, unit, ours, number in brought:
+        before = triple.base[number]
+        if ours is None or before.scope != unit.scope or ours.key == before.key:
+            continue
+        new = called_in(ours) - called_in(before)
+        for name in effects_of(unit).binds & _callers(unit).keys():
+            around = _callers(ours).get(name)
+            if around in new and called_in(before) <= called_in(ours):
+                yield (gap, gap), f"{around}(...) would be around the new {name}"
+
+
+def _callers(unit: Statement) -> dict[str, str]:
+    """The names that a statement passes to calls as first arguments, with what is called."""
+    return {
+        node.args[0].id: ast.unparse(node.func)
+        for node in (nodes_of(unit.node) if unit.node else ())
+        if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Name)
+    }
 
 
 def _loop_names(unit: Statement) -> dict[str, int]:
