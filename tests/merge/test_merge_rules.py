@@ -1763,3 +1763,14 @@ def test_what_the_owner_and_an_update_both_wrap_is_asked_about() -> None:
     assert "Shifted(...) would be around the new data" in asked(base, ours, theirs)
     other = base.replace("Loader(", "OwnLoader(")  # in place of another call
     assert "    data = Augmented(data)\n    return OwnLoader(data" in clean(base, other, theirs)
+
+
+def test_a_new_block_goes_into_the_function_that_has_all_of_its_lines() -> None:
+    end = "    save(model)\n    score = measure(model)\n    print(score)\n"
+    base = f"def main(model, other):\n    train(model)\n{end}    stop(other)\n"
+    ours = f"def finish(model):\n{end}\n\ndef main(model, other):\n    train(model)\n    finish(model)\n    stop(other)\n"
+    wrapped = "    with other.applied():\n        save(model)\n        score = measure(model)\n"
+    theirs = base.replace(end, f"{wrapped}    print(score)\n")
+    merged = clean(base, ours, theirs)
+    assert f"def finish(model, other):\n{wrapped}    print(score)\n" in merged
+    assert "    finish(model, other)\n    stop(other)\n" in merged

@@ -47,9 +47,14 @@ def _find_span(
     code = [n for n in sorted(held) if not side.units[n].is_comment]
     if not code:
         return None
-    level = side.units[code[0]].depth
-    above, below = side.inserts[part.start], side.inserts[part.end]
+    above, below = list(side.inserts[part.start]), side.inserts[part.end]
     start, end = min(held), max(held) + 1
+    lowest = min(side.units[n].depth for n in code)
+    while above and lowest <= side.units[above[-1]].depth < side.units[start].depth:
+        start = above.pop()  # a new block that ends in the part
+        held.add(start)
+        code = [start, *code]
+    level = side.units[code[0]].depth
     for place in below:  # what continues the last block
         if place == end and (side.units[place].depth > level or side.units[place].continues):
             held.add(place)
