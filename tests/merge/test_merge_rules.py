@@ -1768,9 +1768,34 @@ def test_what_the_owner_and_an_update_both_wrap_is_asked_about() -> None:
 def test_a_new_block_goes_into_the_function_that_has_all_of_its_lines() -> None:
     end = "    save(model)\n    score = measure(model)\n    print(score)\n"
     base = f"def main(model, other):\n    train(model)\n{end}    stop(other)\n"
-    ours = f"def finish(model):\n{end}\n\ndef main(model, other):\n    train(model)\n    finish(model)\n    stop(other)\n"
+    called = base.replace(end, "    finish(model)\n")
+    ours = f"def finish(model):\n{end}\n\n{called}"
     wrapped = "    with other.applied():\n        save(model)\n        score = measure(model)\n"
     theirs = base.replace(end, f"{wrapped}    print(score)\n")
     merged = clean(base, ours, theirs)
     assert f"def finish(model, other):\n{wrapped}    print(score)\n" in merged
     assert "    finish(model, other)\n    stop(other)\n" in merged
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("metrics = evaluate(model)", "metrics = evaluate(model, 8)"),
+        ("draw(model)", "print(metrics)\n        draw(model)"),
+        (
+            "        metrics = evaluate(model)\n",
+            "        with timer():\n            metrics = evaluate(model)\n",
+        ),
+    ],
+)
+def test_statements_that_an_update_moves_keep_edits(old: str, new: str) -> None:
+    moved = "        metrics = evaluate(model)\n        draw(model)\n"
+    loop = "def main(model):\n    for batch in model:\n        train(batch)\n        log(batch)\n"
+    base = f"{loop}{moved}        end()\n"
+    ours = base.replace(old, new)
+    assert ours != base
+    step = "        if batch.due:\n" + indent(moved, "    ")
+    theirs = base.replace(moved, "").replace("        log(", f"{step}        log(")
+    expected = base.replace(moved, "").replace("        log(", f"{step}        log(")
+    expected = expected.replace(indent(moved, "    "), indent(moved.replace(old, new), "    "))
+    assert clean(base, ours, theirs) == expected

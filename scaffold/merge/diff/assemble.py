@@ -28,6 +28,7 @@ from scaffold.merge.diff.hunks import (
     work_on_given,
 )
 from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.diff.moved_blocks import follow_moved_blocks
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
@@ -282,6 +283,8 @@ def assemble(
 ) -> Assembly:
     """Put together the statements of base, ours and theirs."""
     base, ours, theirs = sides
+    if kind == PYTHON:
+        base, ours = follow_moved_blocks(base, ours, theirs, indent)
     mine = align(base, ours, theirs if kind == PYTHON else None)
     found = Assembly(base, mine, align(base, theirs), kind, merge_lines, union, indent)
     gone = moved_and_gone(found)[0] | emptied(found) | moved_comments(found)

@@ -162,7 +162,7 @@ def needs_block(triple: Triple, head: int, gap: int) -> bool:
     reads = read_in(theirs)
     for row in block_of(triple.ours.units, head):
         effects = effects_of(triple.ours.units[row])
-        again = isinstance(triple.ours.units[row].node, ast.Assign)
+        again = isinstance(triple.ours.units[row].node, ast.Assign | ast.AugAssign)
         if reads & (effects.binds - effects.reads if again else effects.binds):
             return True
     return False

@@ -24,7 +24,7 @@ from corpus.edit import (
 )
 from corpus.edit import replace as put
 from corpus.structure import formatted
-from support.merges.case import case
+from support.merges.case import WARNING, case
 from support.merges.lines import PROFILED
 from support.merges.whole_files import CFG, INTO_SRC, NET, TORCHMETRICS
 from support.merges.words import (
@@ -33,7 +33,6 @@ from support.merges.words import (
     CLIP,
     CLIPPED,
     EMA,
-    EPOCH_DONE,
     FIRST,
     IMPROVED,
     LAST_FIELD,
@@ -243,11 +242,6 @@ NORM = r"if config\.max_grad_norm: values"
 STALE = r"early_stopping\.update\("
 
 
-def left_as_comment(pattern: str, line: str) -> Apply:
-    """What evaluation by steps moves, and its owner has commented out at the end of an epoch."""
-    return both(delete(TRAIN, pattern), before(TRAIN, EPOCH_DONE, f"# {line}"))
-
-
 for how, take in {
     "commented out": lambda pattern: comment_out(TRAIN, pattern),
     "deleted": lambda pattern: delete(TRAIN, pattern),
@@ -257,16 +251,10 @@ for how, take in {
         update = {"features.clipping.kind": kind}
         case(f"undone: clipping {how}, then by {kind}", no_clipping, update, asks=TRAIN)
     case(f"undone: clipping {how}, then an average", no_clipping, EMA)
-    for name, pattern, line, start in (
-        ("early stopping", STALE, 'early_stopping.update(metrics["val_accuracy"])', STOP),
-        ("best model", IMPROVED, 'best_model.update(metrics["val_accuracy"], model)', None),
-    ):
-        stays = None if how == "deleted" else left_as_comment(pattern, line)
-        case(
-            f"undone: {name} {how}, then by steps", take(pattern), STEPS, start=start, result=stays
-        )
+    case(f"undone: early stopping {how}, then by steps", take(STALE), STEPS, start=STOP)
+    case(f"undone: best model {how}, then by steps", take(IMPROVED), STEPS)
     own_best = both(take(IMPROVED), after(TRAIN, VALIDATE, "keep_best(model, metrics)"))
-    case(f"undone: best model {how} for the owner's, then by steps", own_best, STEPS, asks=TRAIN)
+    case(f"undone: best model {how} for the owner's, then by steps", own_best, STEPS, asks=WARNING)
     no_validation = both(take(VALIDATE), take(IMPROVED))
     case(f"undone: validation {how}, then by steps", no_validation, STEPS, asks=TRAIN)
     case(f"undone: best weights {how}, then an average", take(LOADED), EMA)

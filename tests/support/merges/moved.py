@@ -265,22 +265,18 @@ TABLE = after(
     LOGGED,
     'with open("summary.csv", "a") as table:\n    table.write(f"{metrics[\'train_loss\']}")',
 )
+SAME = 'evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
 for name, edit in {
     "evaluation by a class": EVALUATOR,
     "evaluation with a keyword": KEYWORD,
     "a table of each epoch": TABLE,
+    "a line that reads a metric": after(TRAIN, VALIDATE, "print(metrics['val_loss'])"),
+    "one of two calls with a keyword": both(KEYWORD, after(TRAIN, RESUME, SAME)),
     "the settings by another name": rename("config", "cfg", TRAIN, function="main"),
 }.items():
     case(f"moves: {name}, then by steps", edit, STEPS)
-SAME = 'evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
-for name, edit in {
-    "a line that reads a metric": after(TRAIN, VALIDATE, "print(metrics['val_loss'])"),
-    "a line that reads all metrics": after(
-        TRAIN, VALIDATE, "print(metrics['train_loss'], len(metrics))"
-    ),
-    "one of two calls with a keyword": both(KEYWORD, after(TRAIN, RESUME, SAME)),
-}.items():
-    case(f"moves: {name}, then by steps", edit, STEPS, asks=(TRAIN, WARNING))
+READS = after(TRAIN, VALIDATE, "print(metrics['train_loss'], len(metrics))")
+case("moves: a line that reads all metrics, then by steps", READS, STEPS, asks=(TRAIN, WARNING))
 SAID = sub(TRAIN, r'^    log\(f"done \| .*\n((    accelerator\.log.*\n)?)    metrics_file.*\n', "")
 case(
     "moves: a call between deleted lines, then a tracker", SAID, TENSORBOARD, asks=(TRAIN, WARNING)

@@ -1,0 +1,115 @@
+"""Follows an update that moves statements which their owner edited.
+
+The base and the owner's text get them where the update has them, so that edits are merged there.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.semantics.flow import bound_in, read_in
+from scaffold.merge.source.statement import Statement
+
+Run = tuple[int, int, int]  # of the base: from, to, and the gap that an update moves it to
+
+
+def follow_moved_blocks(
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    theirs: Sequence[Statement],
+    indent: str,
+) -> tuple[Sequence[Statement], Sequence[Statement]]:
+    """Base and ours with edited statements where theirs has them."""
+    side = align(base, theirs)
+    for start, end, gap in _moved_runs(base, side):
+        own = align(base, ours)
+        span = _edited_span(base, own, start, end)
+        there = own.match[gap] if gap < len(base) else len(ours)
+        if span is None or there is None or not _may_move(base, own, (start, end, gap), span):
+            continue
+        depth = side.levels[gap]
+        return (
+            _moved(base, (start, end), gap, depth, indent),
+            _moved(ours, span, there, depth, indent),
+        )
+    return base, ours
+
+
+def _moved_runs(base: Sequence[Statement], side: Side) -> Iterator[Run]:
+    """Whole statements that the update deleted in one place, and has as they were in another."""
+    start = 0
+    while start < len(base):
+        place = _place_elsewhere(base, side, start)
+        if place is None:
+            start += 1
+            continue
+        end, change = start + 1, side.units[place].depth - base[start].depth
+        while (
+            end < len(base)
+            and base[end].depth >= base[start].depth
+            and _place_elsewhere(base, side, end) == place + end - start
+            and side.units[place + end - start].depth - base[end].depth == change
+        ):
+            end += 1
+        gap = side.gap_of[place]
+        if (end == len(base) or base[end].depth <= base[start].depth) and not start <= gap <= end:
+            yield start, end, gap
+        start = end
+
+
+def _place_elsewhere(base: Sequence[Statement], side: Side, number: int) -> int | None:
+    """Where the update has a statement that it deleted, if it is there once."""
+    found = side.added_like(base[number]) if side.match[number] is None else []
+    return found[0] if len(found) == 1 else None
+
+
+def _edited_span(
+    base: Sequence[Statement], own: Side, start: int, end: int
+) -> tuple[int, int] | None:
+    """Where the owner has statements that he edited, with a `with` or `try` of his around them."""
+    places = [place for place in own.match[start:end] if place is not None]
+    if not places:
+        return None
+    places += [place for gap in range(start + 1, end) for place in own.inserts[gap]]
+    first, last = min(places), max(places) + 1
+    same = last - first == end - start and all(
+        row is not None and row.key == base[number].key
+        for number, row in ((number, own.of(number)) for number in range(start, end))
+    )
+    while first - 1 in own.gap_of and own.units[first - 1].depth < own.units[first].depth:
+        first -= 1
+        if not isinstance(own.units[first].node, ast.With | ast.Try):
+            return None
+        same = False
+    while last in own.gap_of and own.units[last].depth > own.units[first].depth:
+        last += 1
+    return None if same else (first, last)
+
+
+def _may_move(base: Sequence[Statement], own: Side, run: Run, span: tuple[int, int]) -> bool:
+    """Whether these are the owner's lines for a run, and what they read is known there, too."""
+    start, end, gap = run
+    units = own.units
+    if any(row in own.number_of and not start <= own.number_of[row] < end for row in range(*span)):
+        return False
+    if any(unit.depth < units[span[0]].depth for unit in units[slice(*span)]):
+        return False
+    after = units[span[1]] if span[1] < len(units) else None
+    if after is not None and (after.continues or after.depth > units[span[0]].depth):
+        return False
+    there = own.match[gap] if gap < len(base) else len(units)
+    assert there is not None
+    new = read_in(units[slice(*span)]) - read_in(base[start:end])
+    between = units[min(there, span[1]) : max(there, span[0])]
+    return not new & bound_in(between)
+
+
+def _moved(
+    units: Sequence[Statement], span: tuple[int, int], place: int, depth: int, indent: str
+) -> list[Statement]:
+    """The statements with some of them in another place, at another depth."""
+    rows = units[slice(*span)]
+    rows = [unit.at(unit.depth + depth - rows[0].depth, indent) for unit in rows]
+    if place >= span[1]:
+        return [*units[: span[0]], *units[span[1] : place], *rows, *units[place:]]
+    return [*units[:place], *rows, *units[place : span[0]], *units[span[1] :]]
