@@ -369,7 +369,47 @@ def test_a_function_that_returns_what_its_last_line_called_is_followed() -> None
     more = theirs.replace(
         "model, optimizer = prepare(model, ", "model, rate, optimizer = prepare(model, rate, "
     )
-    assert merge(base, ours, more).conflicts
+    assert "prepare(model, rate, optimizer)\n    return model, optimizer\n" in clean(
+        base, ours, more
+    )
+
+
+def test_the_mean_that_a_function_returned_may_come_from_elsewhere() -> None:
+    """As from the minimal loop to the complete one."""
+    base = """
+        def main(data):
+            for epoch in range(3):
+                total = 0.0
+                for batch in data:
+                    total += step(batch)
+                total = total / len(data)
+                print(total)
+        """
+    ours = """
+        def train(loader) -> float:
+            total = 0.0
+            for batch in loader:
+                total += step(batch)
+            return total / len(loader)
+
+
+        def main(data):
+            for epoch in range(3):
+                total = train(data)
+                print(total)
+        """
+    theirs = """
+        def main(data):
+            total = Mean()
+            for epoch in range(3):
+                for batch in bar(data):
+                    total.add(step(batch))
+                print(total.read())
+        """
+    head = "def train(loader, total) -> None:\n    for batch in bar(loader):\n"
+    text = clean(base, ours, theirs)
+    assert text.startswith(f"{head}        total.add(step(batch))\n\n\n")
+    assert text.endswith("        train(data, total)\n        print(total.read())\n")
 
 
 def test_a_function_that_got_a_line_from_elsewhere_is_followed() -> None:

@@ -284,7 +284,14 @@ SPLIT = into(
     call=f"test({GIVEN})",
 )
 case("own code: main split, and an update elsewhere", SPLIT, BF16)
-case("own code: main split where the update wraps lines", SPLIT, EMA, asks=TRAIN)
+result = into(
+    f'def test({GIVEN}, ema):\n    """Test, save the final weights."""\n    with ema.applied():',
+    indent(BEST, "    "),
+    DONE,
+    call=f"test({GIVEN}, ema)",
+    first=rf"with ema\.applied\(\): {LOADED}",
+)
+case("own code: main split where the update wraps lines", SPLIT, EMA, result=result)
 PASSED = "accelerator, model, test_loader, config, progress, checkpoints, best_model, metrics_file"
 NOT_SAVED = sub(TRAIN, r"^    checkpoints\.save\(\)\n(?=    finish\()", "")
 edit = both(

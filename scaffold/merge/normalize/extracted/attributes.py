@@ -19,10 +19,10 @@ class Attributes:
     held: dict[str, set[str]]  # attributes that the owner's methods use
 
     def table(self, part: Part) -> dict[str, str]:
-        """The variables of a part that are attributes there."""
+        """The variables of a part that are attributes there, or parameters with other names."""
         target = part.target
         if not target.owner:
-            return {}
+            return dict(part.passed)
         local = set(target.parameters) | self.bare[target.name]
         names = self.names[class_of(part)] - (local - self.held[target.name])
         return {name: f"{target.owner}.{name}" for name in names}

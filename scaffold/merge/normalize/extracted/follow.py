@@ -39,7 +39,7 @@ def follow_extracted(
     there = held & functions(named).keys()  # a renamed one is no part
     parts = [part for part in parts if part.function.name in there]
     spans = find_spans(align(base, theirs), base, ours, parts)
-    parts = [part for part in parts if part in spans and _ends_alike(part, base, theirs, spans)]
+    parts = [part for part in parts if part in spans]
     if not parts:
         return None
     old = Moved(named, base, ours, parts, spans_of(parts), renames, indent)
@@ -56,14 +56,6 @@ def follow_extracted(
     except SyntaxError:
         return None
     return found
-
-
-def _ends_alike(
-    part: Part, base: Sequence[Statement], theirs: Sequence[Statement], spans: Spans
-) -> bool:
-    """Whether a part whose last call is returned still ends with it, bound to the same names."""
-    last = theirs[spans[part][1] - 1]
-    return not part.is_returned or result_of(last) == result_of(base[part.end - 1])
 
 
 @dataclass
@@ -122,9 +114,14 @@ class Moved:
                 now = {name: held for name, held in table.items() if name not in early}
                 unit = self.attributes.rename(unit, now)
             out.append(self._at(unit, unit.depth + own - level))
-        if part.is_returned:
+        if self.returns(part):
             out[-1] = _returned(out[-1])
         return [replace(out[0], blanks=self.ours[first].blanks), *out[1:]]
+
+    def returns(self, part: Part) -> bool:
+        """Whether a part ends with a value that the owner's definition returns at once."""
+        last = self.of(part)[self.spans[part][1] - 1]
+        return bool(part.results) and result_of(last) == list(part.results)
 
     def _at(self, unit: Statement, depth: int) -> Statement:
         return unit if unit.depth == depth else unit.at(depth, self.indent)

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from scaffold.merge.semantics.flow import Function, bound_names, functions
 from scaffold.merge.source.matcher import pairs
+from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.style import Renames, rename_units
 
 _OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
 
@@ -28,7 +30,8 @@ class Part:
     inside: tuple[int, int]  # the owner's lines that are the run
     places: Mapping[int, int]  # of the owner, by number in the base
     as_generated: bool = False  # whether it has the generated names, which the owner renamed
-    is_returned: bool = False  # whether it ends with `return f()`, and was `names = f()`
+    passed: Mapping[str, str] = field(default_factory=dict)  # parameters with other names
+    results: Sequence[str] = ()  # of its end, which is `return f()` now: what it was assigned to
     calls: list[int] = field(default_factory=list)  # the owner's lines that stand for the run
     outer: "Part | None" = None  # the part that it was taken from in turn
 
@@ -166,30 +169,50 @@ def _match(
 def _returned(
     base: Sequence[Statement], ours: Sequence[Statement], target: Function, taken: Taken
 ) -> int | None:
-    """The statement of the base whose call a definition ends with: `return f()` for `x = f()`."""
-    last = ours[target.end - 1]
-    called = called_in(last, ast.Return)
-    found = [n for n in taken.gone if called and called_in(base[n], ast.Assign) == called]
-    same = [n for n in found if _value(base[n]) == _value(last)]
-    return found[0] if len(found) == 1 else same[0] if len(same) == 1 else None
+    """The statement of the base whose value a definition returns: `return f()` for `x = f()`."""
+    last = ours[target.end - 1].node
+    if not isinstance(last, ast.Return) or not last.value or isinstance(last.value, _NAMES):
+        return None
+    assigned = {
+        number: node.value
+        for number in taken.gone
+        if isinstance(node := base[number].node, ast.Assign)
+    }
+    value = ast.dump(last.value)
+    same = [n for n, row in assigned.items() if ast.dump(row) == value]
+    called = [n for n, row in assigned.items() if _function_of(row) == _function_of(last.value)]
+    is_call = isinstance(last.value, ast.Call)
+    return called[0] if is_call and len(called) == 1 else same[0] if len(same) == 1 else None
 
 
-def _value(unit: Statement) -> str:
-    node = unit.node
-    value = node.value if isinstance(node, ast.Assign | ast.Return) else None
-    return ast.dump(value) if value else ""
+_NAMES = (ast.Name, ast.Tuple, ast.Constant)
+
+
+def _function_of(node: ast.expr) -> str:
+    return ast.dump(node.func) if isinstance(node, ast.Call) else ""
+
+
+def _passed(ours: Sequence[Statement], target: Function, known: set[str]) -> dict[str, str]:
+    """The variables that a function is called with by other names than those of its parameters."""
+    calls = [
+        node
+        for unit in ours
+        if f"{target.name}(" in unit.text and unit.node and not unit.is_head
+        for node in nodes_of(unit.node)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == target.name
+    ]
+    pairs = zip(calls[0].args, target.parameters, strict=False) if len(calls) == 1 else ()
+    named = {value.id: name for value, name in pairs if isinstance(value, ast.Name)}
+    return {old: new for old, new in named.items() if old in known and new not in known}
 
 
 def result_of(unit: Statement) -> list[str]:
-    """What the result of a call is assigned to. Empty if a statement does something else."""
-    node = unit.node if called_in(unit, ast.Assign) else None
-    return [ast.unparse(row) for row in node.targets] if isinstance(node, ast.Assign) else []
-
-
-def called_in(unit: Statement, kind: type[ast.Assign | ast.Return]) -> str:
-    """What is called for the result that a statement assigns or returns. Empty if nothing is."""
-    node = unit.node if isinstance(unit.node, kind) else None
-    return ast.dump(node.value.func) if node and isinstance(node.value, ast.Call) else ""
+    """The names that a value is assigned to. Empty if a statement does something else."""
+    node = unit.node
+    if not isinstance(node, ast.Assign) or len(node.targets) > 1:
+        return []
+    (target,) = node.targets
+    return list(map(ast.unparse, target.elts if isinstance(target, ast.Tuple) else [target]))
 
 
 def _plain(unit: Statement, target: Function, known: set[str]) -> str:
@@ -206,6 +229,11 @@ def _find(
 ) -> Part | None:
     """The part of a function in a definition, if it has several statements that are gone."""
     function, kept = taken.function, taken.kept
+    passed = _passed(ours, target, bound_names(base, function))
+    if passed:
+        whole = slice(function.head + 1, function.end)
+        base = [*base]
+        base[whole] = rename_units(base[whole], Renames(inside={function.name: passed}))
     keys = {base[number].key for number in taken.gone}
     returned = _returned(base, ours, target, taken)
     if returned is None and not _shares(ours, target, keys, bound_names(base, function)):
@@ -234,11 +262,11 @@ def _find(
     depths = {ours[places[n]].depth - base[n].depth for n in same}
     if len(depths) > 1:
         return None
-    is_returned = returned in same
-    if is_returned and run[-1] != end - 1:
+    results = result_of(base[returned]) if returned in same else ()
+    if results and run[-1] != end - 1:
         return None
     found = {n: places[n] for n in run}
-    return Part(function, start, end, target, inside, found, is_returned=is_returned)
+    return Part(function, start, end, target, inside, found, passed=passed, results=results)
 
 
 def _runs(

@@ -40,6 +40,8 @@ class Filled(Protocol):
 
     def called(self, part: Part, name: str) -> str: ...
 
+    def returns(self, part: Part) -> bool: ...
+
 
 class Named(Protocol):
     def table(self, part: Part) -> dict[str, str]: ...
@@ -58,7 +60,7 @@ def passed_on(old: Filled, new: Filled) -> Instead:
         spare = sorted((before[0] - _held(new, part)) & names - _other_reads(new, part))
         given = sorted(after[1] - before[1])
         gone = sorted(before[1] - bound_in(new.of(part)[slice(*new.spans[part])]))
-        if needs or spare or given or gone:
+        if needs or spare or given or gone or (part.results and not new.returns(part)):
             _edit(instead, new, part, Change(needs, spare, given, gone))
     return instead
 
@@ -130,11 +132,11 @@ def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
     if new_head is None or new_call is None:
         return
     edited = {head: [new_head], call: [new_call]}
-    if given or gone:
+    if given or gone or (part.results and not moved.returns(part)):
         row = ours[returns[0]] if len(returns) == 1 else None
-        if len(returns) > 1 or part.is_returned:
+        if len(returns) > 1 or moved.returns(part):
             return
-        names = _result(row)
+        names = list(part.results) or _result(row)
         if names is None:
             return
         wanted = [name for name in names if name not in gone] + list(given)
@@ -143,6 +145,8 @@ def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
         if with_result is None:
             return
         edited[call] = [with_result]
+        if not wanted:
+            edited[head] = [_changed(new_head, _returns_nothing) or new_head]
         listed = f"return {', '.join(wanted)}"
         if row is not None:
             edited[returns[0]] = [_written(row, listed)] if wanted else []
@@ -187,6 +191,13 @@ def _parameters(tree: ast.Module, needs: Sequence[str], spare: Sequence[str]) ->
         return not needs and not spare
     rows.args = [row for row in rows.args if row.arg not in spare]
     rows.args += [ast.arg(name) for name in needs]
+    return True
+
+
+def _returns_nothing(tree: ast.Module) -> bool:
+    (node,) = tree.body
+    assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    node.returns = node.returns and ast.Constant(None)
     return True
 
 
