@@ -1839,3 +1839,14 @@ def test_statements_that_an_update_moves_keep_edits(old: str, new: str) -> None:
     expected = base.replace(moved, "").replace("        log(", f"{step}        log(")
     expected = expected.replace(indent(moved, "    "), indent(moved.replace(old, new), "    "))
     assert clean(base, ours, theirs) == expected
+
+
+def test_a_name_that_the_owner_added_to_an_import_that_goes_is_imported_again() -> None:
+    fields = "@dataclass\nclass Config:\n    x: int\n\n\n"
+    main = "def main(config: Config):\n    print(config)\n"
+    base = f"from dataclasses import dataclass\n\n\n{fields}{main}"
+    ours = base.replace("import dataclass", "import dataclass, fields")
+    ours = f"import json\n{ours}".replace("print(config", "print(json, fields(config)")
+    theirs = f"import time\n\nfrom config import Config\n\n\n{main}    time.sleep(1)\n"
+    text = clean(base, ours, theirs)
+    assert text.startswith("import json\nimport time\nfrom dataclasses import fields\n\n")

@@ -30,7 +30,7 @@ from scaffold.merge.diff.hunks import (
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.source.imports import imports_of
+from scaffold.merge.source.imports import imports_of, is_standard
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
 from scaffold.merge.source.training import limits_gradients, prepares, waits_for_parts
 from scaffold.merge.source.write import write_units
@@ -251,7 +251,7 @@ def _in_order(
 
 
 def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
-    """Remove blank lines after the head of a block that neither side has."""
+    """Remove blank lines that neither side has: below the head of a block, and between imports."""
     known = {
         (one.key, two.key)
         for side in (triple.ours, triple.theirs)
@@ -261,7 +261,10 @@ def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
     for piece in pieces:
         if isinstance(piece, Statement) and piece.blanks and out and isinstance(out[-1], Statement):
             opens = out[-1].depth < piece.depth
-            if opens and (out[-1].key, piece.key) not in known:
+            if (opens or (is_standard(out[-1]) and is_standard(piece))) and (
+                out[-1].key,
+                piece.key,
+            ) not in known:
                 piece = replace(piece, blanks=0)
         out.append(piece)
     return out

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from scaffold.merge.diff.mapping import Side, find_parents, places_of
 from scaffold.merge.diff.words import MergeLines
+from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement
@@ -42,6 +43,11 @@ class Triple:
         known = side.number_of.get(place)
         return f"{'m' if side is self.ours else 't'}{place}" if known is None else f"b{known}"
 
+    @cached_property
+    def own_reads(self) -> set[str]:
+        """The names that the owner's code reads."""
+        return read_in(self.ours.units)
+
     def modules(self) -> set[str]:
         """Imported names."""
         rows = (*self.base, *self.ours.units, *self.theirs.units)
@@ -64,8 +70,10 @@ class Triple:
         """
         unit, ours = self.base[number], self.ours.of(number)
         if ours is None or not (ours.key == unit.key or _adds_hint(unit, ours)):
-            # an import may lack names that its owner no longer uses
-            return ours is None or not frozenset() < imports_of(ours) < imports_of(unit)
+            # what the code needs is imported again
+            imported = imports_of(ours) if ours else frozenset()
+            new = {row.called.split(".")[0] for row in imported - imports_of(unit)}
+            return not imported or not new <= self.own_reads
         return bool(ours.comment) and ours.comment != unit.comment and not self.has_other_comments
 
     def opens_for_next(self, side: Side, gap: int) -> bool:

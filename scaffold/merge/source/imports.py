@@ -1,6 +1,7 @@
 """The one reader of imports: what a statement, or a file, imports from where."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -31,6 +32,12 @@ def imports_of(unit: Statement) -> frozenset[Import]:
     """What a statement imports."""
     node = import_node(unit)
     return frozenset(_read(node)) if node else frozenset()
+
+
+def is_standard(unit: Statement) -> bool:
+    """Whether a statement imports from Python's own library."""
+    tops = {row.module.split(".")[0] for row in imports_of(unit) if not row.level}
+    return bool(tops) and tops <= sys.stdlib_module_names
 
 
 def import_node(unit: Statement) -> Node | None:
