@@ -1850,3 +1850,33 @@ def test_a_name_that_the_owner_added_to_an_import_that_goes_is_imported_again() 
     theirs = f"import time\n\nfrom config import Config\n\n\n{main}    time.sleep(1)\n"
     text = clean(base, ours, theirs)
     assert text.startswith("import json\nimport time\nfrom dataclasses import fields\n\n")
+
+
+def test_a_statement_left_out_of_a_new_function_stands_below_its_call() -> None:
+    base = """
+        def main(loader, model):
+            for batch in loader:
+                loss = model(batch)
+                total.add(loss)
+                loss.backward()
+                step(model)
+                log(loss)
+        """
+    ours = """
+        def train_step(model, batch):
+            loss = model(batch)
+            loss.backward()
+            step(model)
+            return loss
+
+
+        def main(loader, model):
+            for batch in loader:
+                loss = train_step(model, batch)
+                total.add(loss)
+                log(loss)
+        """
+    theirs = base.replace("        step(", "        clip(model)\n                step(")
+    text = clean(base, ours, theirs)
+    assert "    loss.backward()\n    clip(model)\n    step(model)\n    return loss\n" in text
+    assert "train_step(model, batch)\n        total.add(loss)\n        log(loss)\n" in text

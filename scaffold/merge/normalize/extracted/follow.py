@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from scaffold.merge.diff.mapping import align, anchor
 from scaffold.merge.normalize.extracted.attributes import Attributes, find_attributes
+from scaffold.merge.normalize.extracted.kept import move_kept
 from scaffold.merge.normalize.extracted.parts import Part, find_parts, result_of
 from scaffold.merge.normalize.extracted.signature import binds_outer_names, passed_on
 from scaffold.merge.normalize.extracted.spans import Spans, find_spans, spans_of
@@ -29,6 +30,7 @@ def follow_extracted(
     renames: Renames = NO_RENAMES,
 ) -> tuple[list[Statement], list[Statement]] | None:
     """Base and theirs with the owner's definitions and names. None if nothing was moved."""
+    base, theirs = move_kept(base, ours, theirs)
     named = base if renames == NO_RENAMES else rename_units(base, renames)
     parts = find_parts(base, ours, named)
     if not parts:
@@ -141,15 +143,10 @@ class Moved:
             first, last = self.spans[part]
             rows = self.side[first:last]
             depth = next(unit.depth for unit in rows if not unit.is_comment)
-            if part.calls and not self._shares_call(part):
+            if part.calls and not _shares_call(self.parts, part):
                 for unit in self.instead.get(part.calls[0], [self.ours[part.calls[0]]]):
                     yield -1, self._at(unit, depth)
             number = last
-
-    def _shares_call(self, part: Part) -> bool:
-        """Whether one line calls this part and one before it: `Trainer(config).fit()`."""
-        before = self.parts[: self.parts.index(part)]
-        return any(part.calls == other.calls for other in before)
 
     def _definitions(self) -> list[tuple[int, int]]:
         """The owner's lines of the new definitions that hold parts: whole classes, or functions."""
@@ -213,6 +210,11 @@ class Moved:
         while place and out[place - 1][1].is_comment and out[place - 1][1].depth == depth:
             place -= 1
         out[place:place] = [(-1, unit) for unit in new]
+
+
+def _shares_call(parts: Sequence[Part], part: Part) -> bool:
+    """Whether one line calls this part and one before it: `Trainer(config).fit()`."""
+    return any(part.calls == other.calls for other in parts[: parts.index(part)])
 
 
 def _returned(unit: Statement) -> Statement:

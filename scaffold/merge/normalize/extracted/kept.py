@@ -1,0 +1,64 @@
+"""Puts statements that the owner left out of a new function where he has them: below its call."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from scaffold.merge.diff.mapping import align, block_of
+from scaffold.merge.semantics.flow import Function, functions
+from scaffold.merge.source.statement import Statement
+
+
+def move_kept(
+    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> tuple[Sequence[Statement], Sequence[Statement]]:
+    """Base and theirs in the owner's order, so that what went into a function is one run."""
+    old, new = functions(base), functions(ours)
+    for name in old.keys() & new.keys():
+        for target in (new[other] for other in new.keys() - old.keys()):
+            run = _find_run(base, ours, (old[name], new[name]), target)
+            if run is None:
+                continue
+            kept, last = run
+            side = align(base, theirs)
+            there = [side.match[number] for number in (*kept, last)]
+            places = [place for place in there if place is not None]
+            if len(places) == len(there) and len({theirs[place].depth for place in places}) == 1:
+                base = _below(base, kept, last)
+                theirs = _below(theirs, places[:-1], places[-1])
+                old = functions(base)
+    return base, theirs
+
+
+def _find_run(
+    base: Sequence[Statement],
+    ours: Sequence[Statement],
+    owners: tuple[Function, Function],
+    target: Function,
+) -> tuple[list[int], int] | None:
+    """The statements between those that are in a new function, and the last one of these."""
+    before, now = owners
+    calls = [n for n in range(now.head + 1, now.end) if f"{target.name}(" in ours[n].text]
+    if len(calls) != 1:
+        return None
+    inside = {unit.key for unit in ours[target.head + 1 : target.end]}
+    left = {unit.key for unit in ours[now.head + 1 : now.end]}
+    rows = range(before.head + 1, before.end)
+    gone = [n for n in rows if base[n].key in inside - left and not base[n].is_comment]
+    level = min((base[n].depth for n in gone), default=0)
+    gone = [n for n in gone if base[n].depth == level]
+    if len(gone) < 2:
+        return None
+    between = [n for n in range(gone[0], gone[-1]) if base[n].depth == level]
+    kept = [n for n in between if base[n].key not in inside]
+    below = takewhile(lambda unit: unit.depth >= ours[calls[0]].depth, ours[calls[0] + 1 :])
+    found = [base[n].key for n in kept]
+    if not kept or [unit.key for unit in below][: len(kept)] != found:
+        return None
+    return (kept, gone[-1]) if not any(base[n].is_head for n in kept) else None
+
+
+def _below(units: Sequence[Statement], rows: Sequence[int], last: int) -> list[Statement]:
+    """The statements with some of them below another one, and what is in its block."""
+    end = block_of(units, last).stop
+    above = [unit for number, unit in enumerate(units[:end]) if number not in rows]
+    return [*above, *(units[row] for row in rows), *units[end:]]
