@@ -41,13 +41,14 @@ def is_required(triple: Triple, unit: Statement) -> bool:
 
 def _is_around_nothing(triple: Triple, place: int) -> bool:
     """Whether a new block of the other side is around lines alone that the owner deleted, and
-    has nothing in place of."""
+    has nothing in place of, nor anywhere else."""
     side, unit = triple.theirs, triple.theirs.units[place]
     block = block_of(side.units, place) if triple.kind == PYTHON and unit.is_head else range(0)
     numbers = [side.number_of.get(row) for row in block]
     return bool(numbers) and all(
         number is not None
         and triple.ours.match[number] is None
+        and triple.base[number].key not in triple.ours.added_keys
         and not any(triple.ours.inserts[gap] for gap in (number, number + 1))
         for number in numbers
     )

@@ -7,7 +7,6 @@ there. So an update changes them where they are, and brings new ones beside them
 import ast
 import re
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
 
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.flow import read_in
@@ -88,9 +87,8 @@ def _values(text: str, went: Chunks, own: str) -> Chunks:
 
 def _is_imported_whole(absorbed: Absorbed, files: Files) -> bool:
     """Whether code calls the definitions by the name of their module."""
-    module = module_of(absorbed.name).rpartition(".")[2]
     return any(
-        not row.name and row.module.rpartition(".")[2] == module
+        not row.name and row.is_from(absorbed.name)
         for path, text in files.items()
         if path.endswith(".py")
         for row in imports_in(text)
@@ -126,10 +124,9 @@ def _moved(absorbed: Absorbed, was: Chunks, side: Files, project: Versions) -> d
 
 def _module_in(absorbed: Absorbed, ours: Files) -> str:
     """The module of the new place, as the owner's code imports it."""
-    stem = PurePosixPath(absorbed.into).stem
     for path, text in ours.items():
         for row in imports_in(text) if path.endswith(".py") else ():
-            if row.name and row.module.rpartition(".")[2] == stem:
+            if row.name and row.is_from(absorbed.into):
                 return "." * row.level + row.module
     return module_of(absorbed.into)
 

@@ -84,7 +84,7 @@ def _is_read(path: str, text: str) -> bool:
     """Whether a script names a file: as it is, as a module, or as hydra does."""
     place = PurePosixPath(path)
     name, stem = re.escape(place.name), re.escape(place.stem)
-    return uses_module(text, place.stem) or bool(
+    return uses_module(text, str(place)) or bool(
         re.search(rf"[\"'/]{name}[\"']|config_name=[\"']{stem}\b", text)
     )
 

@@ -12,7 +12,6 @@ from scaffold.merge.model import OpenFile, open_file
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
-from scaffold.merge.semantics.names import module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in, uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, split
@@ -30,7 +29,7 @@ def follow_definitions(files: Sequence[OpenFile], project: Versions) -> list[Ope
         if file.kind != PYTHON:
             continue
         for path, text in own.items():
-            if uses_module(file.texts[1], module_of(path).rpartition(".")[2]):
+            if uses_module(file.texts[1], path):
                 target = targets.get(path) or open_file(path, path, text, text, text)
                 if _follow(file, target):
                     targets[path] = target
@@ -80,9 +79,8 @@ def _follow(file: OpenFile, target: OpenFile) -> bool:
 
 def _import_of(text: str, path: str, names: Sequence[str]) -> str:
     """An import of names from a file, as another file imports it."""
-    stem = module_of(path).rpartition(".")[2]
     for row in imports_in(text) if names else ():
-        if row.name and row.module.rpartition(".")[2] == stem:
+        if row.name and row.is_from(path):
             return f"from {'.' * row.level}{row.module} import {', '.join(names)}\n"
     return ""
 

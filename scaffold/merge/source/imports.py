@@ -27,6 +27,13 @@ class Import:
         """Whether it is called as it is."""
         return self.called == (self.name or self.module)
 
+    def is_from(self, path: str) -> bool:
+        """Whether it is a file of the project, or something of it: `utils.py`, not another
+        package's `accelerate.utils`."""
+        dotted = "." + path.removesuffix(".py").replace("/", ".")
+        whole = f"{self.module}.{self.name}".strip(".")
+        return any(name and dotted.endswith(f".{name}") for name in (self.module, whole))
+
 
 def imports_of(unit: Statement) -> frozenset[Import]:
     """What a statement imports."""
@@ -67,6 +74,6 @@ def _read(node: Node) -> Iterator[Import]:
             yield Import(node.module or "", alias.name, called, node.level, node.lineno)
 
 
-def uses_module(text: str, module: str) -> bool:
-    """Whether a file imports a module, or something of it, in whichever package it is."""
-    return any(module in (row.module.rpartition(".")[2], row.name) for row in imports_in(text))
+def uses_module(text: str, path: str) -> bool:
+    """Whether a file imports another one, or something of it, in whichever package it is."""
+    return any(row.is_from(path) for row in imports_in(text))

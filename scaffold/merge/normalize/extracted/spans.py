@@ -1,5 +1,6 @@
 """Where a new render has the statements of the parts that an owner moved."""
 
+import ast
 from collections.abc import Sequence
 
 from scaffold.merge.diff.mapping import Side
@@ -28,6 +29,8 @@ def find_spans(
             part.outer = part.outer.outer
         span = _find_span(side, base, part, parts)
         if span and has_new_loop(side, span[0]) and _has_own_lines(ours, part):
+            continue
+        if span and _leaves_loop(side, *span):
             continue
         if span and (part.outer is None or _is_in(span, spans[part.outer])):
             spans[part] = span
@@ -84,6 +87,17 @@ def has_new_loop(side: Side, place: int) -> bool:
         and side.units[head].text.lstrip().startswith(("for ", "while ", "async for "))
         for head in side.heads(place)
     )
+
+
+def _leaves_loop(side: Side, start: int, end: int) -> bool:
+    """Whether new statements leave a loop around them: no function could do so."""
+    for place in range(start, end):
+        if isinstance(side.units[place].node, ast.Break | ast.Continue):
+            heads = [head for head in side.heads(place) if head >= start]
+            inside = any(isinstance(side.units[head].node, ast.For | ast.While) for head in heads)
+            if place not in side.number_of and not inside:
+                return True
+    return False
 
 
 def _has_own_lines(ours: Sequence[Statement], part: Part) -> bool:
