@@ -1880,3 +1880,61 @@ def test_a_statement_left_out_of_a_new_function_stands_below_its_call() -> None:
     text = clean(base, ours, theirs)
     assert "    loss.backward()\n    clip(model)\n    step(model)\n    return loss\n" in text
     assert "train_step(model, batch)\n        total.add(loss)\n        log(loss)\n" in text
+
+
+def test_a_method_that_mostly_calls_other_new_methods_is_followed() -> None:
+    base = """
+        def main(loader, model):
+            for epoch in range(3):
+                if model.done:
+                    break
+                for batch in loader:
+                    loss = model(batch)
+                    loss.backward()
+                    step(model)
+                    save(model)
+                score = measure(model)
+                log(score)
+                show(score)
+            save(model)
+        """
+    ours = """
+        class Trainer:
+            def __init__(self, loader, model):
+                self.loader, self.model = loader, model
+
+            def train(self):
+                for batch in self.loader:
+                    loss = self.model(batch)
+                    loss.backward()
+                    step(self.model)
+                    save(self.model)
+
+            def evaluate(self):
+                score = measure(self.model)
+                log(score)
+                show(score)
+
+            def fit(self):
+                for epoch in range(3):
+                    if self.model.done:
+                        break
+                    self.train()
+                    self.evaluate()
+                save(self.model)
+
+
+        def main(loader, model):
+            Trainer(loader, model).fit()
+        """
+    theirs = base.replace("        step(", "        clip(model)\n                    step(")
+    theirs = theirs.replace(
+        "    if model.done:",
+        "    if epoch > 2:\n                    return\n                if model.done:",
+    )
+    text = clean(base, ours, theirs)
+    assert "            clip(self.model)\n            step(self.model)\n" in text
+    assert (
+        "            if epoch > 2:\n                return\n            if self.model.done:\n"
+        in text
+    )

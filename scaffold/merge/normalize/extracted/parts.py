@@ -6,7 +6,7 @@ called where it was. In a method, variables may be attributes: `optimizer` is `s
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -60,6 +60,7 @@ class Taken:
     function: Function
     kept: Mapping[int, int]  # the other ones, with the owner's lines
     gone: Sequence[int]
+    new: Collection[str]  # what the owner's new definitions say
 
 
 def find_parts(
@@ -81,13 +82,15 @@ def find_parts(
         ]
         if not gone:
             continue
-        taken = Taken(function, kept, gone)
         targets = [
             target
             for target in new.values()
             if target.name not in known
             and target.name.rpartition(".")[0] in (function.name, *classes)
         ]
+        held = bound_names(renamed, function)
+        said = {_plain(ours[n], target, held) for target in targets for n in _lines_of(target)}
+        taken = Taken(function, kept, gone, said)
         parts = [
             part
             for target in targets
@@ -160,10 +163,19 @@ def _match(
     target: Function,
     lines: Sequence[int],
 ) -> dict[int, int]:
+    """The statements of a function that stand in another one, all as much deeper."""
     known = bound_names(base, function)
     one = [unit.key for unit in base[function.head + 1 : function.end]]
     two = [_plain(ours[number], target, known) for number in lines]
-    return {function.head + 1 + i: lines[j] for i, j in pairs(one, two)}
+    first = function.head + 1
+    found = {first + i: lines[j] for i, j in pairs(one, two)}
+    depths = Counter(ours[place].depth - base[n].depth for n, place in found.items())
+    if len(depths) < 2:
+        return found
+    ((change, _),) = depths.most_common(1)
+    one = [f"{base[first + i].depth + change} {key}" for i, key in enumerate(one)]
+    two = [f"{ours[number].depth} {key}" for number, key in zip(lines, two, strict=True)]
+    return {first + i: lines[j] for i, j in pairs(one, two)}
 
 
 def _returned(
@@ -256,12 +268,10 @@ def _find(
     others = [n for n in places if n not in kept and n not in run and not base[n].is_comment]
     if _OTHERS * len(others) > len(run):
         return None  # it has many lines from other places, too
-    if (len(same) < 2 and same != [returned]) or 3 * len(same) < len(inner):
+    elsewhere = sum(base[n].key in taken.new for n in inner if n not in same)
+    if (len(same) < 2 and same != [returned]) or 3 * len(same) < len(inner) - elsewhere:
         return None
     inside = places[run[0]], places[run[-1]] + 1
-    depths = {ours[places[n]].depth - base[n].depth for n in same}
-    if len(depths) > 1:
-        return None
     results = result_of(base[returned]) if returned in same else ()
     if results and run[-1] != end - 1:
         return None
