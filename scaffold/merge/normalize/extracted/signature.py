@@ -131,7 +131,7 @@ def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
     new_call = _changed(now_call, lambda tree: _arguments(tree, part, called, spare))
     if new_head is None or new_call is None:
         return
-    edited = {head: [new_head], call: [new_call]}
+    instead |= {head: [new_head], call: [new_call]}
     if given or gone or (part.results and not moved.returns(part)):
         row = ours[returns[0]] if len(returns) == 1 else None
         if len(returns) > 1 or moved.returns(part):
@@ -144,19 +144,18 @@ def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
         with_result = _changed(new_call, lambda tree: _bound_to(tree, held, results))
         if with_result is None:
             return
-        edited[call] = [with_result]
+        instead[call] = [with_result]
         if not wanted:
-            edited[head] = [_changed(new_head, _returns_nothing) or new_head]
+            instead[head] = [_changed(new_head, _returns_nothing) or new_head]
         listed = f"return {', '.join(wanted)}"
         if row is not None:
-            edited[returns[0]] = [_written(row, listed)] if wanted else []
+            instead[returns[0]] = [_written(row, listed)] if wanted else []
         elif wanted:
             first = next(u for u in ours[part.target.head + 1 :] if not u.is_comment)
             line = Statement(
                 (first.margin + listed,), fingerprint(listed), "", first.depth, 0, part.target.name
             )
-            edited[-1 - part.inside[0]] = [line]
-    instead |= edited
+            instead[-1 - part.inside[0]] = [line]
 
 
 def _changed(unit: Statement, change: Callable[[ast.Module], bool]) -> Statement | None:
