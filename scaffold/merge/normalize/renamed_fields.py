@@ -6,7 +6,6 @@ arguments of what takes fields, and as keys of dicts that hold nothing but setti
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -40,7 +39,8 @@ def follow_fields(project: Versions) -> Versions:
             own = project.ours.get(project.place(name), "")
             table = _names_that_go(renamed, known, texts, own)
         else:
-            table = {old: renamed[old] for old in renamed.keys() - _left(texts[0], known)}
+            table = renamed
+            theirs[name] = _name_texts(theirs[name], renamed)
         for side in (base, theirs):
             if name in side:
                 side[name] = name_fields(side[name], table, known)
@@ -104,21 +104,13 @@ def name_fields(
     return "\n".join(rows)
 
 
-def _left(text: str, known: set[str]) -> set[str]:
-    """Fields that a new file names in other texts, too, such as a flag of what it starts.
-
-    They keep their old names there: the checks tell it.
-    """
-    keys = Counter(name for _, _, name, is_key in _uses(text, known) if is_key)
-    return set(Counter(_texts(text)) - keys)
-
-
-def _texts(text: str) -> Iterator[str]:
-    """The texts of a file that may name a field: `"seed"`, and "seed" of `"--seed"`."""
-    for node in _walk(text):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield from re.findall(r"^\w+$", node.value)
-            yield from (flag.replace("-", "_") for flag in re.findall(r"--([\w-]+)", node.value))
+def _name_texts(text: str, renamed: Mapping[str, str]) -> str:
+    """A new file whose flags and other texts are the new names: `--seed`, and "seed" alone."""
+    for old, new in renamed.items():
+        text = re.sub(rf"([\"']){old}(?=\1)", rf"\g<1>{new}", text)
+        flags = (f"--{name.replace('_', '-')}" for name in (old, new))
+        text = re.sub(rf"{next(flags)}(?![\w-])", next(flags), text)
+    return text
 
 
 def _walk(text: str) -> Iterator[ast.AST]:
