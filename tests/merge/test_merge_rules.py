@@ -1938,3 +1938,13 @@ def test_a_method_that_mostly_calls_other_new_methods_is_followed() -> None:
         "            if epoch > 2:\n                return\n            if self.model.done:\n"
         in text
     )
+
+
+def test_new_files_read_the_keys_that_the_owner_renamed() -> None:
+    train = 'def main(loader):\n    log({"loss": 1})\n    test(loader, values["loss"], "val")\n'
+    base = {"train.py": train}
+    ours = {"train.py": train.replace('"loss"', '"train/loss"').replace('"val"', '"valid"')}
+    search = 'METRIC = "val_loss"\n\nvalues = [line["loss"] for line in rows if "loss" in line]\n'
+    text = project(base, ours, {**base, "search.py": search}).files["search.py"] or ""
+    assert 'METRIC = "valid_loss"' in text
+    assert '[line["train/loss"] for line in rows if "train/loss" in line]' in text

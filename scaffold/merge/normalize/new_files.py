@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from scaffold.merge.checks.scripts import NOTEBOOK
-from scaffold.merge.semantics.names import module_of
+from scaffold.merge.normalize.renamed_keys import find_renamed_keys
+from scaffold.merge.semantics.names import is_test, module_of
 from scaffold.merge.source.statement import PYTHON, split
 from scaffold.merge.source.style import Renames, find_renames, rename_units
 from scaffold.merge.source.versions import Versions
@@ -14,15 +15,17 @@ from scaffold.merge.source.write import write_units
 
 def name_new_files(merged: Mapping[str, str | None], project: Versions) -> dict[str, str]:
     """Files that an update brings, or replaces, with the owner's names for what they import."""
-    edited, replaced = {}, []
+    edited, replaced, new = {}, [], set()
     for name in project.base.keys() | project.theirs.keys():
         path, base = project.place(name), project.base.get(name)
         own = project.ours.get(path, base)
         if own == base and base != project.theirs.get(name):
             replaced.append(path)
+            new |= {path} if base is None and not is_test(path) else set()
         elif path.endswith(".py") and base is not None and own is not None and own != base:
             edited[path] = base, own
     files = {path: text for path in replaced if (text := merged.get(path)) is not None}
+    files |= {path: _name_keys(files[path], edited) for path in new & files.keys()}
     return {path: follow_renames(path, text, edited) for path, text in files.items()}
 
 
@@ -50,6 +53,22 @@ def follow_renames(path: str, text: str, edited: Mapping[str, tuple[str, str]]) 
     if path.endswith(NOTEBOOK):  # words of its text are names, too
         return re.sub(r"\w+", lambda word: table.get(word[0], word[0]), text)
     return write_units(rename_units(split(text, PYTHON), Renames(everywhere=table)))
+
+
+def _name_keys(text: str, edited: Mapping[str, tuple[str, str]]) -> str:
+    """The owner's keys of metrics and the like: "loss" as a key, "val" as the first part of one."""
+    for path, (base, own) in edited.items():
+        for key, new in {} if is_test(path) else _find_keys(base, own).items():
+            old = re.escape(key)
+            text = re.sub(rf"([\"']){old}(?=[_/.]\w+\1)", rf"\g<1>{new}", text)
+            text = re.sub(rf"(?<=\[)([\"']){old}(?=\1\])", rf"\g<1>{new}", text)
+            text = re.sub(rf"([\"']){old}(?=\1 in )", rf"\g<1>{new}", text)
+    return text
+
+
+@lru_cache(maxsize=32)
+def _find_keys(base: str, own: str) -> Mapping[str, str]:
+    return find_renamed_keys(split(base, PYTHON), split(own, PYTHON))
 
 
 @lru_cache(maxsize=64)
