@@ -109,7 +109,9 @@ def _move_settings(
 ) -> tuple[Pristine, dict[str, str]]:
     """The render and the owner's files, with the settings in the file that has them now."""
     move = None
-    if "config.py" in theirs and not {"config.py"} & (pristine.files.keys() | mine.keys()):
+    is_there = "config.py" in pristine.files or "config.py" in mine
+    keeps_class = "class Config" in mine.get(pristine.place("train.py"), "")
+    if "config.py" in theirs and not is_there and keeps_class:
         move = move_settings
     elif "config.py" in pristine.files and "class Config" in theirs.get("train.py", ""):
         move = return_settings

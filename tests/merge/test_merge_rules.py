@@ -1948,3 +1948,16 @@ def test_new_files_read_the_keys_that_the_owner_renamed() -> None:
     text = project(base, ours, {**base, "search.py": search}).files["search.py"] or ""
     assert 'METRIC = "valid_loss"' in text
     assert '[line["train/loss"] for line in rows if "train/loss" in line]' in text
+
+
+def test_new_imports_and_functions_stand_above_a_conflict_of_others() -> None:
+    main = "def main(config):\n    print(config)\n"
+    base = f"import sys\n\n\nclass Config:\n    x = 1\n\n\n{main}"
+    ours = f"import sys\n\n\ndef parse():\n    return sys.argv\n\n\n{main}"
+    theirs = (
+        "import sys\n\nfrom settings import Config\n\n\ndef schedule(config):\n    return Config\n\n\n"
+        f"{main}    schedule(config)\n"
+    )
+    text = merge(base, ours, theirs).files["train.py"] or ""
+    assert text.count("<<<<<<<") == 1 and text.index("def schedule") < text.index("<<<<<<<")
+    assert "    print(config)\n    schedule(config)\n" in text

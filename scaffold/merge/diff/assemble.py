@@ -5,6 +5,7 @@ only one side did is done. What both did is done if they agree, or if it can be 
 (`expression.py`, `commute.py`); everything else is a conflict (`hunks.py`).
 """
 
+import ast
 import itertools
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,9 +28,11 @@ from scaffold.merge.diff.hunks import (
     whole_hunks,
     work_on_given,
 )
-from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.diff.mapping import Side, align, block_of
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks
 from scaffold.merge.diff.triple import Hunk, Triple, contains
+from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.source.imports import imports_of, is_standard
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
 from scaffold.merge.source.training import limits_gradients, prepares, waits_for_parts
@@ -184,7 +187,11 @@ class Assembly(Triple):
     def _clash(self, start: int, end: int) -> list[Piece]:
         ours = self._span(self.ours, self.theirs, start, end)
         theirs = self._span(self.theirs, self.ours, start, end)
-        return _without_common(list(self.base[start:end]), ours, theirs, (start, end))
+        places = _new_names(theirs, ours) if self.kind == PYTHON else set()
+        brought = [unit for place, unit in enumerate(theirs) if place in places]
+        theirs = [unit for place, unit in enumerate(theirs) if place not in places]
+        common = _without_common(list(self.base[start:end]), ours, theirs, (start, end))
+        return [*brought, *common]
 
     def _span(self, one: Side, other: Side, start: int, end: int) -> list[Statement]:
         """One side's units in a region, at the depth that the other side gave its surroundings."""
@@ -195,6 +202,24 @@ class Assembly(Triple):
             places += one.inserts[number + 1] if number + 1 < end else []
         change = depth_change_of_hunk(self, other, start, end)
         return [self._at(one, place, one.units[place].depth + change) for place in places]
+
+
+def _new_names(theirs: Sequence[Statement], ours: Sequence[Statement]) -> set[int]:
+    """The new imports and definitions of the other side, which do no harm with the owner's.
+
+    Other lines may need them.
+    """
+    known = bound_in(ours)
+    found: set[int] = set()
+    for place, unit in enumerate(theirs):
+        whole = [place, *block_of(theirs, place)]
+        is_new = all(theirs[row].origin.startswith("t") for row in whole)
+        is_definition = isinstance(unit.node, ast.FunctionDef | ast.ClassDef)
+        if unit.depth or not is_new or not (is_definition or imports_of(unit)):
+            continue
+        if not known & effects_of(unit).binds and not (place and theirs[place - 1].is_decorator):
+            found.update(whole)
+    return found
 
 
 def _without_common(
