@@ -1961,3 +1961,12 @@ def test_new_imports_and_functions_stand_above_a_conflict_of_others() -> None:
     text = merge(base, ours, theirs).files["train.py"] or ""
     assert text.count("<<<<<<<") == 1 and text.index("def schedule") < text.index("<<<<<<<")
     assert "    print(config)\n    schedule(config)\n" in text
+
+
+def test_what_a_function_sets_up_stands_in_the_order_of_the_owner() -> None:
+    rows = ["    a = A()\n", "    b = B(7)\n", "    c = C(9)\n"]
+    base = f"def main():\n{''.join(rows)}    run(a, b, c)\n"
+    ours = f"def main():\n{''.join(reversed(rows))}    run(a, b, c)\n"
+    theirs = base.replace("    c =", "    d = D(a, b)\n    c =")
+    text = clean(base, ours, theirs)
+    assert text == ours.replace("    run(", "    d = D(a, b)\n    run(")

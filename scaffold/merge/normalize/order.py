@@ -1,4 +1,5 @@
-"""Follows an owner who moved definitions, imports, methods or fields within a file.
+"""Follows an owner who moved definitions, imports, methods or fields within a file, or what a
+function sets up.
 
 The pristine and the new file are put into the owner's order before they are compared, so that an
 update changes a function where it is now.
@@ -15,8 +16,8 @@ from scaffold.merge.source.statement import Statement
 
 Chunk = list[Statement]
 Part = tuple[str, Chunk]
-_DEFINITIONS = ("ClassDef", "FunctionDef", "AsyncFunctionDef")
-Order = dict[str, list[str]]  # names in the owner's order, by class; "" stands for the file
+_NAMED = ("ClassDef", "FunctionDef", "AsyncFunctionDef", "bind")
+Order = dict[str, list[str]]  # names in the owner's order, by definition; "" stands for the file
 
 
 def follow_order(
@@ -34,10 +35,21 @@ def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
     for scope in old.keys() & new.keys():
         before, after = ([name for name, _ in chunks(units)] for units in (old[scope], new[scope]))
         shared = _once(before) & _once(after)
-        order = [name for name in after if name in shared]
-        if order != [name for name in before if name in shared]:
+        order, was = ([name for name in names if name in shared] for names in (after, before))
+        if scope.startswith("FunctionDef "):
+            order = _swapped(before, was, order)
+        if order != [name for name in was if name in order]:
             found[scope] = order
     return found
+
+
+def _swapped(before: Sequence[str], was: Sequence[str], order: Sequence[str]) -> list[str]:
+    """The variables of a function that stand together, and have another order now."""
+    differ = [n for n, (one, two) in enumerate(zip(was, order, strict=True)) if one != two]
+    names = order[differ[0] : differ[-1] + 1] if differ else []
+    first = before.index(was[differ[0]]) if differ else 0
+    together = {*before[first : first + len(names)]} == {*names}
+    return list(names) if together and all(name.startswith("bind ") for name in names) else []
 
 
 def in_order(units: Sequence[Statement], order: Order) -> list[Statement]:
@@ -47,10 +59,14 @@ def in_order(units: Sequence[Statement], order: Order) -> list[Statement]:
         return list(units)
     out: list[Statement] = []
     for name, chunk in _reorder(units, order.get("", [])):
-        if name.startswith("ClassDef ") and name[9:] in order:
-            head = next(n for n, unit in enumerate(chunk) if unit.text.startswith("class "))
-            body = _reorder(chunk[head + 1 :], order[name[9:]])
-            chunk = [*chunk[: head + 1], *(unit for _, part in body for unit in part)]
+        if name in order:
+            head = next(n for n, unit in enumerate(chunk) if unit.depth == 0 and unit.is_head)
+            body, names = chunk[head + 1 :], order[name]
+            if name.startswith("ClassDef "):
+                parts = _reorder(body, names)
+            else:
+                parts = _reorder_some(body, names)
+            chunk = [*chunk[: head + 1], *(unit for _, part in parts for unit in part)]
         out += chunk
     return out
 
@@ -71,6 +87,17 @@ def _reorder(units: Sequence[Statement], names: Sequence[str]) -> list[Part]:
     return _below_sources(before, parts, place)
 
 
+def _reorder_some(units: Sequence[Statement], names: Sequence[str]) -> list[Part]:
+    """The statements of a function, those of them with these names in this order."""
+    parts = list(chunks(units))
+    places = [number for number, (name, _) in enumerate(parts) if name in names]
+    if len(places) < 2:
+        return parts
+    first, end = places[0], places[-1] + 1
+    inside = [unit for _, chunk in parts[first:end] for unit in chunk]
+    return [*parts[:first], *_reorder(inside, names), *parts[end:]]
+
+
 def _below_sources(
     before: Sequence[Part], parts: Sequence[Part], known: Container[str]
 ) -> list[Part]:
@@ -81,7 +108,7 @@ def _below_sources(
         line = _head(part)
         if part[0] in known or line is not _last_code(part[1]) or imports_of(line):
             continue
-        used = {f"{kind} {name}" for name in effects_of(line).reads for kind in _DEFINITIONS}
+        used = {f"{kind} {name}" for name in effects_of(line).reads for kind in _NAMED}
         needed = [row for row in before[:number] if imports_of(_head(row))]
         needed += [row for row in before if row[0] in used]
         place = out.index(part)
@@ -99,11 +126,11 @@ def _head(part: Part) -> Statement:
 
 
 def _bodies(units: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
-    """The file and the content of each of its classes, by the name of the class."""
+    """The file and the content of each of its classes and functions, by their names."""
     yield "", list(units)
     for name, chunk in chunks(units):
-        if name.startswith("ClassDef "):
-            yield name[9:], [unit for unit in chunk if unit.depth > 0]
+        if name.startswith(("ClassDef ", "FunctionDef ")):
+            yield name, [unit for unit in chunk if unit.depth > 0]
 
 
 def chunks(units: Sequence[Statement]) -> Iterator[Part]:
