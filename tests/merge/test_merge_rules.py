@@ -1970,3 +1970,23 @@ def test_what_a_function_sets_up_stands_in_the_order_of_the_owner() -> None:
     theirs = base.replace("    c =", "    d = D(a, b)\n    c =")
     text = clean(base, ours, theirs)
     assert text == ours.replace("    run(", "    d = D(a, b)\n    run(")
+
+
+def test_settings_that_the_owner_put_into_a_part_are_read_there() -> None:
+    config = "class Config:\n    rate: float = 0.1\n    clip: float = 1.0\n"
+    train = "def main(config):\n    run(config.rate)\n    if config.clip:\n        cut(config.clip)\n"
+    part = "class Optim:\n    rate: float = 0.1\n    clip: float = 1.0\n\n\n"
+    base = {"config.py": config, "train.py": train}
+    ours = {
+        "config.py": f"{part}class Config:\n    optim: Optim = Optim()\n",
+        "train.py": train.replace("config.", "config.optim."),
+    }
+    theirs = {
+        "config.py": config.replace("    clip: float = 1.0\n", ""),
+        "train.py": "def main(config):\n    run(2 * config.rate)\n",
+        "finder.py": "def find(config):\n    return config.rate\n",
+    }
+    merged = project(base, ours, theirs)
+    assert not merged.conflicts and not merged.warnings
+    assert merged.files["train.py"] == "def main(config):\n    run(2 * config.optim.rate)\n"
+    assert "config.optim.rate" in (merged.files["finder.py"] or "")

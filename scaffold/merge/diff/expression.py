@@ -260,9 +260,26 @@ def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:
     """
     assert isinstance(m, ast.Call) and isinstance(t, ast.Call)
     for one, other in ((m, t), (t, m)):
-        if _callee(one) != _callee(b) and _arguments(other) != _arguments(b):
+        if _callee(one) != _callee(b) and not _fits_both(b, one, other):
             return True
     return False
+
+
+def _fits_both(b: ast.Call, one: ast.Call, other: ast.Call) -> bool:
+    """Whether all arguments that one side changed are also those of what the other side calls.
+
+    A number is not: it was chosen for what was called before.
+    """
+    known, kept, changed = ({row.arg: row.value for row in n.keywords} for n in (b, one, other))
+    if _dump(b.args) != _dump(other.args) or list(known) != list(changed):
+        return False
+    names = [name for name in known if _dump(known[name]) != _dump(changed[name])]
+    return all(
+        name in kept
+        and _dump(kept[name]) == _dump(known[name])
+        and not isinstance(changed[name], ast.Constant)
+        for name in names
+    )
 
 
 def _values(node: ast.AST) -> list[str]:
@@ -279,10 +296,6 @@ def _callee(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return f"{_callee(node.value)}.{node.attr}"
     return ast.dump(node)
-
-
-def _arguments(call: ast.Call) -> str:
-    return _dump(call.args) + _dump(call.keywords)
 
 
 def _is_list(value: object) -> TypeGuard[list[Any]]:

@@ -1,33 +1,39 @@
 """Follows an owner who renamed settings: `max_batches` in place of `limit_batches`.
 
 The pristine and the new files then read the owner's fields: as attributes of a config, as keyword
-arguments of what takes fields, and as keys of dicts that hold nothing but settings.
+arguments of what takes fields, and as keys of dicts that hold nothing but settings. Of settings
+that the owner put into a part of Config, they read `config.optim.learning_rate`.
 """
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from scaffold.merge.normalize.config_rows import Field, fields_of
-from scaffold.merge.source.parse import nodes_of, parse
+from scaffold.merge.semantics.names import is_test
+from scaffold.merge.source.parse import fields_in, nodes_of, parse
 from scaffold.merge.source.statement import PYTHON, split
 from scaffold.merge.source.training import CONFIG, TAKE_FIELDS
 from scaffold.merge.source.versions import Versions
+
+ATTRIBUTE, NAME, KEY = "attribute", "name", "key"  # of a config, an argument or a field, a dict
 
 
 def follow_fields(project: Versions) -> Versions:
     """The project, in which base and theirs have the owner's names of settings."""
     known: set[str] = set()
     renamed: dict[str, str] = {}
+    nested: dict[str, str] = {}
     for name, text in project.base.items():
         own = project.ours.get(project.place(name))
         if name.endswith(".py") and f"class {CONFIG}" in text and own is not None:
             before, now = fields_of(split(text, PYTHON)), fields_of(split(own, PYTHON))
             known |= {field.name for field in before}
             renamed |= find_renamed(before, now)
-    if not renamed:
+            nested |= _find_nested(own, {field.name for field in before})
+    if not renamed and not nested:
         return project
     for name, text in project.theirs.items():
         if name.endswith(".py") and f"class {CONFIG}" in text:
@@ -35,18 +41,31 @@ def follow_fields(project: Versions) -> Versions:
     base, theirs = dict(project.base), dict(project.theirs)
     for name in (name for name in base.keys() | theirs.keys() if name.endswith(".py")):
         texts = [side[name] for side in (base, theirs) if name in side]
+        own = project.ours.get(project.place(name), "")
         if name in base:
-            own = project.ours.get(project.place(name), "")
             table = _names_that_go(renamed, known, texts, own)
         else:
             table = renamed
             theirs[name] = _name_texts(theirs[name], renamed)
+        paths = {} if _attributes(own) & nested.keys() else nested
         for side in (base, theirs):
             if name in side:
+                side[name] = name_fields(side[name], paths, known, only=ATTRIBUTE)
                 side[name] = name_fields(side[name], table, known)
                 if f"class {CONFIG}" in side[name]:
-                    side[name] = name_fields(side[name], renamed, known, only_keys=True)
+                    side[name] = name_fields(side[name], renamed, known, only=KEY)
+                if is_test(name):
+                    side[name] = _name_words(side[name], renamed, own)
     return replace(project, base=base, theirs=theirs)
+
+
+def _name_words(text: str, renamed: Mapping[str, str], own: str) -> str:
+    """A test in whose text the owner replaced all old names of fields, wherever they were."""
+    words = set(re.findall(r"\w+", own))
+    for old in renamed.keys() - words:
+        if renamed[old] in words:
+            text = re.sub(rf"\b{old}\b", renamed[old], text)
+    return text
 
 
 def _names_that_go(
@@ -63,6 +82,17 @@ def _names_that_go(
             re.search(rf"\b{old}\b", text)
             for text in (own, *(name_fields(text, {old: new}, known) for text in texts))
         )
+    }
+
+
+def _find_nested(own: str, known: Collection[str]) -> dict[str, str]:
+    """The fields that the owner put into other classes, of which Config has an object."""
+    classes = {node.name: fields_in(node) for node in _walk(own) if isinstance(node, ast.ClassDef)}
+    return {
+        name: f"{part}.{name}"
+        for part, field in classes.get(CONFIG, ())
+        for name, _ in classes.get(ast.unparse(field.annotation), ())
+        if name in known
     }
 
 
@@ -85,21 +115,18 @@ def find_renamed(base: list[Field], ours: list[Field]) -> dict[str, str]:
     return {one[0]: two[0] for one, two in pairs if len(one) == len(two) == 1}
 
 
-def name_fields(
-    text: str, renamed: Mapping[str, str], known: set[str], *, only_keys: bool = False
-) -> str:
-    """A file with the new names of fields, or with those that are keys of dicts.
+def name_fields(text: str, renamed: Mapping[str, str], known: set[str], *, only: str = "") -> str:
+    """A file with the new names of fields, or with those in one kind of place.
 
     `known` are all fields, with their old names.
     """
     if not any(name in text for name in renamed):
         return text
     rows = text.split("\n")
-    for line, column, name, is_key in sorted(_uses(text, known), reverse=True):
+    for line, column, name, kind in sorted(_uses(text, known), reverse=True):
         row = rows[line - 1].encode()
         end = column + len(name.encode())
-        is_named = name in renamed and (is_key or not only_keys)
-        if is_named and row[column:end] == name.encode():
+        if name in renamed and only in ("", kind) and row[column:end] == name.encode():
             rows[line - 1] = (row[:column] + renamed[name].encode() + row[end:]).decode()
     return "\n".join(rows)
 
@@ -118,22 +145,31 @@ def _walk(text: str) -> Iterator[ast.AST]:
         yield from nodes_of(parse(text))
 
 
-def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, bool]]:
-    """Where fields are named: line, column in bytes, name, and whether it is a key of a dict."""
+def _attributes(text: str) -> set[str]:
+    """The fields that a file reads of a config."""
+    return {name for _, _, name, kind in _uses(text, set()) if kind == ATTRIBUTE}
+
+
+def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, str]]:
+    """Where fields are named: line, column in bytes, name, and the kind of place."""
     for node in _walk(text):
         if isinstance(node, ast.Attribute) and _last_name(node.value).lower().endswith("config"):
             end = node.end_col_offset or 0
-            yield node.end_lineno or node.lineno, end - len(node.attr.encode()), node.attr, False
+            start = end - len(node.attr.encode())
+            yield node.end_lineno or node.lineno, start, node.attr, ATTRIBUTE
         elif isinstance(node, ast.Call) and _last_name(node.func) in TAKE_FIELDS:
             for word in node.keywords:
                 if word.arg:
-                    yield word.lineno, word.col_offset, word.arg, False
+                    yield word.lineno, word.col_offset, word.arg, NAME
+        elif isinstance(node, ast.ClassDef) and node.name == CONFIG:
+            for name, field in fields_in(node):
+                yield field.lineno, field.col_offset, name, NAME
         elif isinstance(node, ast.Dict):
             keys = [key for key in node.keys if isinstance(key, ast.Constant)]
             are_fields = {key.value for key in keys} <= known
             if are_fields and len(keys) == sum(key is not None for key in node.keys):  # None: **
                 for key in keys:
-                    yield key.lineno, key.col_offset + 1, str(key.value), True
+                    yield key.lineno, key.col_offset + 1, str(key.value), KEY
 
 
 def _last_name(node: ast.expr) -> str:
