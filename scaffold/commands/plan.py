@@ -110,8 +110,8 @@ def _move_settings(
     """The render and the owner's files, with the settings in the file that has them now."""
     move = None
     is_there = "config.py" in pristine.files or "config.py" in mine
-    keeps_class = "class Config" in mine.get(pristine.place("train.py"), "")
-    if "config.py" in theirs and not is_there and keeps_class:
+    has_class = any("class Config" in text for path, text in mine.items() if path.endswith(".py"))
+    if "config.py" in theirs and not is_there and has_class:
         move = move_settings
     elif "config.py" in pristine.files and "class Config" in theirs.get("train.py", ""):
         move = return_settings

@@ -30,12 +30,17 @@ from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
 from scaffold.merge.normalize.import_paths import follow_import_paths
 from scaffold.merge.normalize.moved_definitions import follow_definitions
 from scaffold.merge.normalize.new_files import name_new_files
+from scaffold.merge.normalize.order import chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
-from scaffold.merge.semantics.names import module_of
+from scaffold.merge.semantics.imports import mended
+from scaffold.merge.semantics.names import is_test, module_of
 from scaffold.merge.source import style
+from scaffold.merge.source.imports import imports_in
 from scaffold.merge.source.statement import PYTHON, TEXT, split
 from scaffold.merge.source.versions import Files, Generated, Versions
 from scaffold.merge.source.write import write_units
+
+_DEFINITIONS = ("FunctionDef ", "ClassDef ")
 
 Label = Callable[[str, str], str]  # of a file and the lines that a conflict is about
 
@@ -145,7 +150,37 @@ def _merge_missing(merged: Merged, name: str, project: Versions) -> None:
         crlf = bool(project.ours) and all("\r\n" in text for text in project.ours.values() if text)
         merged.files[path] = style.Ending(crlf=crlf).put_on(new or "")
     elif new is not None and new != base:
-        merged.notes.append(f"{path} stays deleted, as you left it.")
+        brought = _new_definitions(name, base, project)
+        if brought:
+            merged.files[path] = brought
+            merged.notes.append(f"{path} has only what is new in it: you deleted the rest.")
+        else:
+            merged.notes.append(f"{path} stays deleted, as you left it.")
+
+
+def _new_definitions(name: str, base: str, project: Versions) -> str:
+    """What an update adds to a file that the owner deleted, if other files need it."""
+    new = project.theirs[name]
+    if kind_of(name) != PYTHON or is_test(name):
+        return ""
+    known = {part for part, _ in chunks(split(base, PYTHON))}
+    parts = [*chunks(split(new, PYTHON))]
+    names = {part.split()[-1] for part, _ in parts if part.startswith(_DEFINITIONS)} - {
+        part.split()[-1] for part in known
+    }
+    needed = any(
+        row.is_from(project.place(name)) and row.name in names
+        for path, text in project.theirs.items()
+        if path.endswith(".py") and not is_test(path)
+        for row in imports_in(text)
+    )
+    kept = [
+        unit
+        for part, chunk in parts
+        if not (part.startswith(_DEFINITIONS) and part in known)
+        for unit in chunk
+    ]
+    return mended(write_units(kept), "", ()) if needed else ""
 
 
 def _merge_dropped(

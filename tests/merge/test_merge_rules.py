@@ -1990,3 +1990,16 @@ def test_settings_that_the_owner_put_into_a_part_are_read_there() -> None:
     assert not merged.conflicts and not merged.warnings
     assert merged.files["train.py"] == "def main(config):\n    run(2 * config.optim.rate)\n"
     assert "config.optim.rate" in (merged.files["finder.py"] or "")
+
+
+def test_a_deleted_file_comes_back_with_what_is_new_in_it() -> None:
+    average = "class Average:\n    pass\n"
+    best = "class Best:\n    pass\n"
+    base = {"parts.py": average, "train.py": "from parts import Average\n\nprint(Average)\n"}
+    theirs = {
+        "parts.py": f"{average}\n\n{best}",
+        "train.py": "from parts import Average, Best\n\nprint(Average)\nprint(Best)\n",
+    }
+    merged = project(base, {"train.py": "print(1)\n"}, theirs)
+    assert (merged.files["parts.py"] or "").strip() == best.strip()
+    assert "from parts import Best\n" in (merged.files["train.py"] or "")

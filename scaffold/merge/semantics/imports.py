@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from scaffold.merge.semantics.names import (
     REPEATED_IMPORT,
@@ -13,6 +13,7 @@ from scaffold.merge.semantics.names import (
     Fault,
     find_faults,
 )
+from scaffold.merge.source.imports import Node
 from scaffold.merge.source.parse import parse
 
 
@@ -93,9 +94,19 @@ def _add_import(text: str, module: str | None, words: str) -> str:
     near = [node for node in nodes if _top(node) == top]
     if not near and top in sys.stdlib_module_names:
         near = [node for node in nodes if _top(node) in sys.stdlib_module_names]
-    near = near or nodes
-    place = near[-1].end_lineno or 0 if near else 0
+    place = near[-1].end_lineno or 0 if near else _place_in_last(nodes, rows, module or words)
     return "\n".join([*rows[:place], line, *rows[place:]])
+
+
+def _place_in_last(nodes: Sequence[Node], rows: Sequence[str], name: str) -> int:
+    """Where an import stands in the last section, in the order of the alphabet."""
+    place = nodes[-1].end_lineno or 0 if nodes else 0
+    for node in reversed(nodes):
+        if (node.end_lineno or 0) < place and not all(rows[node.end_lineno or 0 : place]):
+            break
+        if (_module(node) or node.names[0].name).lower() > name.lower():
+            place = node.lineno - 1
+    return place
 
 
 def _remove_import(text: str, name: str, last: bool) -> str:
