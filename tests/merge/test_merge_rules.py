@@ -1955,8 +1955,8 @@ def test_new_imports_and_functions_stand_above_a_conflict_of_others() -> None:
     base = f"import sys\n\n\nclass Config:\n    x = 1\n\n\n{main}"
     ours = f"import sys\n\n\ndef parse():\n    return sys.argv\n\n\n{main}"
     theirs = (
-        "import sys\n\nfrom settings import Config\n\n\ndef schedule(config):\n    return Config\n\n\n"
-        f"{main}    schedule(config)\n"
+        "import sys\n\nfrom settings import Config\n\n\n"
+        f"def schedule(config):\n    return Config\n\n\n{main}    schedule(config)\n"
     )
     text = merge(base, ours, theirs).files["train.py"] or ""
     assert text.count("<<<<<<<") == 1 and text.index("def schedule") < text.index("<<<<<<<")
@@ -1974,7 +1974,9 @@ def test_what_a_function_sets_up_stands_in_the_order_of_the_owner() -> None:
 
 def test_settings_that_the_owner_put_into_a_part_are_read_there() -> None:
     config = "class Config:\n    rate: float = 0.1\n    clip: float = 1.0\n"
-    train = "def main(config):\n    run(config.rate)\n    if config.clip:\n        cut(config.clip)\n"
+    train = (
+        "def main(config):\n    run(config.rate)\n    if config.clip:\n        cut(config.clip)\n"
+    )
     part = "class Optim:\n    rate: float = 0.1\n    clip: float = 1.0\n\n\n"
     base = {"config.py": config, "train.py": train}
     ours = {
@@ -2003,3 +2005,43 @@ def test_a_deleted_file_comes_back_with_what_is_new_in_it() -> None:
     merged = project(base, {"train.py": "print(1)\n"}, theirs)
     assert (merged.files["parts.py"] or "").strip() == best.strip()
     assert "from parts import Best\n" in (merged.files["train.py"] or "")
+
+
+def test_what_the_owner_does_first_with_a_batch_goes_to_where_it_is_unpacked() -> None:
+    base = """
+        def main(loader, model):
+            for x, y in loader:
+                loss = measure(model(x), y)
+                loss.backward()
+                step(model)
+        """
+    ours = base.replace(
+        "loss = measure(model(x), y)",
+        "logits = model(x)\n                loss = measure(logits, y) + logits.norm()",
+    )
+    theirs = """
+        def main(loader, model):
+            for window in windows(loader):
+                for batch in window:
+                    x, y = batch
+                    loss = measure(model(x), y)
+                    loss.backward()
+                step(model)
+        """
+    assert clean(base, ours, theirs) == clean(theirs, theirs, theirs).replace(
+        "loss = measure(model(x), y)",
+        "logits = model(x)\n            loss = measure(logits, y) + logits.norm()",
+    )
+
+
+def test_the_parts_of_a_loss_go_into_the_block_of_each_part() -> None:
+    loss = "        loss = measure(model(x), y)\n"
+    head = "def main(loader, model, helper):\n    for x, y in loader:\n"
+    base = f"{head}{loss}        loss.backward()\n        step()\n"
+    parts = (
+        "        out = model(x)\n        extra = out.square().mean()\n        loss = out + extra\n"
+    )
+    accumulate = "        with helper.accumulate(model):\n" + indent(loss, "    ")
+    theirs = base.replace(f"{loss}        loss", f"{accumulate}            loss")
+    text = clean(base, base.replace(loss, parts), theirs)
+    assert f"accumulate(model):\n{indent(parts, '    ')}            loss.backward()\n" in text

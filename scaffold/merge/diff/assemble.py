@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
+from scaffold.merge.diff.commute import get_given_again, work_on_given
 from scaffold.merge.diff.deletions import (
     emptied,
     moved_and_changed,
@@ -26,7 +27,6 @@ from scaffold.merge.diff.hunks import (
     leaves_first,
     merge_pair,
     whole_hunks,
-    work_on_given,
 )
 from scaffold.merge.diff.mapping import Side, align, block_of
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks
@@ -251,7 +251,7 @@ def _in_order(
         return [*theirs, *ours]  # they go on with what is above: the last row of a list
     if all(map(imports_of, theirs)) and not any(map(imports_of, ours)):
         return [*theirs, *ours]
-    if leaves_first(triple, gap, ours, theirs):
+    if leaves_first(triple, gap, ours, theirs) or get_given_again(triple, gap, ours, theirs):
         return [*theirs, *ours]
     clips = all(limits_gradients(unit.text) for unit in ours)
     if clips and any(waits_for_parts(unit.text) for unit in theirs):

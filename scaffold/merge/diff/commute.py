@@ -6,8 +6,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
-from scaffold.merge.semantics.effects import can_be_repeated, outer_nodes, read_effects, root_of
-from scaffold.merge.source.statement import Statement, is_constant
+from scaffold.merge.diff.triple import Triple
+from scaffold.merge.semantics.effects import (
+    can_be_repeated,
+    effects_of,
+    outer_nodes,
+    read_effects,
+    root_of,
+)
+from scaffold.merge.semantics.flow import bound_in, read_in
+from scaffold.merge.source.statement import PYTHON, Statement, is_constant
 from scaffold.merge.source.training import steps_schedule
 
 # after these, other code still runs; after `raise SystemExit`, none does
@@ -135,3 +143,48 @@ def _name(call: ast.Call) -> str:
     """What a call calls, without the object of a method."""
     func = call.func
     return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+
+
+def work_on_given(
+    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> bool:
+    """Whether new lines of both sides share only what the line above them binds: a batch, say.
+
+    The owner's come first then: they were written for what is given there. Lines that bind
+    nothing, such as `break`, may stand between.
+    """
+    number = _given_by(triple, gap)
+    there = None if number is None else triple.theirs.of(number)
+    if number is None or there is None or there.key != triple.base[number].key:
+        return False
+    return _share_only(triple, ours, theirs, effects_of(there).binds)
+
+
+def get_given_again(
+    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
+) -> bool:
+    """Whether the other side's new lines bind what the loop above gave to the owner's.
+
+    The owner's come last then, into the same block: `for batch in window: x, y = batch`.
+    """
+    number = _given_by(triple, gap)
+    if number is None:
+        return False
+    there, given = triple.theirs.of(number), effects_of(triple.base[number]).binds
+    needed = given & read_in(ours)
+    if there is not None and effects_of(there).binds & needed:
+        return False
+    return bool(needed) and needed <= bound_in(theirs) and _share_only(triple, ours, theirs, given)
+
+
+def _given_by(triple: Triple, gap: int) -> int | None:
+    """The nearest line above a gap that binds names."""
+    rows = range(gap - 1, -1, -1) if triple.kind == PYTHON else ()
+    return next((row for row in rows if effects_of(triple.base[row]).binds), None)
+
+
+def _share_only(
+    triple: Triple, ours: Sequence[Statement], theirs: Sequence[Statement], given: Collection[str]
+) -> bool:
+    modules = triple.modules()
+    return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)

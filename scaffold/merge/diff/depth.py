@@ -4,6 +4,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
+from scaffold.merge.diff.commute import get_given_again
 from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
@@ -50,6 +51,9 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         last = _commented(one, place)
         above = itertools.takewhile(lambda row: row <= last, places)
         to_next = to_next or any(needs_own_weights(triple, row) for row in above)
+    if one is triple.ours and after is not None and other.inserts[gap]:
+        rows = ([side.units[row] for row in side.inserts[gap]] for side in (one, other))
+        to_next = to_next or get_given_again(triple, gap, *rows)
     opens = triple.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
         to_next = one is triple.ours or not triple.opens_for_next(triple.ours, gap)

@@ -11,7 +11,12 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from scaffold.merge.diff.commute import can_commute, same_purpose
+from scaffold.merge.diff.commute import (
+    can_commute,
+    get_given_again,
+    same_purpose,
+    work_on_given,
+)
 from scaffold.merge.diff.deletions import is_in, is_required
 from scaffold.merge.diff.expression import merge_unit
 from scaffold.merge.diff.mapping import Side, anchor, block_of
@@ -231,6 +236,7 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
         or not theirs
         or can_commute(ours, theirs, triple.modules())
         or work_on_given(triple, gap, ours, theirs)
+        or get_given_again(triple, gap, ours, theirs)
         or leaves_first(triple, gap, ours, theirs)
     )
 
@@ -264,24 +270,6 @@ def _without_branches(units: Sequence[Statement]) -> list[Statement]:
     while start < len(units) and units[start].continues:
         start = block_of(units, start).stop
     return list(units[start:])
-
-
-def work_on_given(
-    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> bool:
-    """Whether new lines of both sides share only what the line above them binds: a batch, say.
-
-    The owner's come first then: they were written for what is given there. Lines that bind
-    nothing, such as `break`, may stand between.
-    """
-    rows = range(gap - 1, -1, -1) if triple.kind == PYTHON else ()
-    number = next((row for row in rows if effects_of(triple.base[row]).binds), None)
-    there = None if number is None else triple.theirs.of(number)
-    if number is None or there is None or there.key != triple.base[number].key:
-        return False
-    given = effects_of(there).binds
-    modules = triple.modules()
-    return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
 
 
 def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | None:

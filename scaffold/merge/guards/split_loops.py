@@ -130,15 +130,13 @@ def _is_split(
         return "" if change == _change_of(triple, below) else QUESTION
     # in front of `with accelerator.accumulate()`, each part comes by, too
     is_before = inner == around_below and accumulates(theirs.units[inner[-1]].text)
-    if is_before and all(_only_computes(triple, place) for place in statement):
-        return ""
-    if _belongs_inside(triple, statement, inner, own):
-        beside = above if inner == around_above and above is not None else below
-        if is_before or change == _change_of(triple, beside):
-            for place in statement:
-                own |= effects_of(ours.units[place]).binds
-            return ""
-    return QUESTION
+    beside = above if inner == around_above and above is not None else below
+    fits = is_before and all(_only_computes(triple, place) for place in statement)
+    if not fits and _belongs_inside(triple, statement, inner, own):
+        fits = is_before or change == _change_of(triple, beside)
+    if fits:
+        own |= bound_in(ours.units[place] for place in statement)
+    return "" if fits else QUESTION
 
 
 def _only_computes(triple: Triple, place: int) -> bool:
