@@ -148,7 +148,7 @@ def chunks(units: Sequence[Statement]) -> Iterator[Part]:
             name, chunk, comments = _name(unit), [*comments, unit], []
         else:
             last = _last_code(chunk)
-            if last is not None and last.text.lstrip().startswith("@"):
+            if last is not None and last.depth == level and last.text.lstrip().startswith("@"):
                 name = _name(unit)
             chunk += [*comments, unit]
             comments = []
