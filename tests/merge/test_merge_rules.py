@@ -2045,3 +2045,12 @@ def test_the_parts_of_a_loss_go_into_the_block_of_each_part() -> None:
     theirs = base.replace(f"{loss}        loss", f"{accumulate}            loss")
     text = clean(base, base.replace(loss, parts), theirs)
     assert f"accumulate(model):\n{indent(parts, '    ')}            loss.backward()\n" in text
+
+
+def test_a_question_about_what_the_owner_keeps_is_one_about_all_uses_of_it() -> None:
+    loop = "    for batch in model:\n        train(batch)\n"
+    base = f"def main(model):\n    rates = warm_up(model)\n{loop}        rates.step()\n"
+    theirs = f"def main(model):\n{loop}"
+    ours = base.replace("warm_up(model)", "one_cycle(model, 8)")
+    merged = merge(base, ours, theirs)
+    assert take_side(merged.files["train.py"] or "", True).count("rates") == 2

@@ -78,7 +78,8 @@ def verify(file: OpenFile) -> None:
         if open_hunks and _UNREADABLE in new and _balance(file):
             continue
         if open_hunks:
-            new = [fault for fault in new if fault.kind == UNDEFINED]
+            # nor may what it binds be without use: all of a feature goes, or none
+            new = [fault for fault in new if fault.kind in (UNDEFINED, UNUSED_VARIABLE)]
             lost = _lost_imports(file)
             needed = {
                 f.name for f in new if f.name in lost and _is_there(lost[f.name], file.modules)
