@@ -2054,3 +2054,11 @@ def test_a_question_about_what_the_owner_keeps_is_one_about_all_uses_of_it() -> 
     ours = base.replace("warm_up(model)", "one_cycle(model, 8)")
     merged = merge(base, ours, theirs)
     assert take_side(merged.files["train.py"] or "", True).count("rates") == 2
+
+
+def test_new_imports_stand_above_what_the_owner_put_among_them() -> None:
+    main = "def main():\n    print(read)\n"
+    base = f"import sys\nfrom data import read\n\n\n{main}"
+    ours = f"import sys\n\n\ndef read():\n    return sys.argv\n\n\n{main}"
+    theirs = base.replace("import read\n", "import read\nfrom log import show\n") + "    show()\n"
+    assert "import sys\nfrom log import show\n\n\ndef read" in clean(base, ours, theirs)

@@ -93,7 +93,7 @@ class Assembly(Triple):
             pieces += self._unit(number)
             number += 1
         pieces += self._plain(number, len(self.base) + 1)
-        pieces = _close_up(self, pieces)
+        pieces = _close_up(self, _imports_first(pieces))
         return [
             piece for piece in pieces if not isinstance(piece, Clash) or piece.ours or piece.theirs
         ]
@@ -273,6 +273,20 @@ def _in_order(
     if inside or last or theirs[0].depth > ours[0].depth:
         return [*theirs, *ours]
     return [*ours, *theirs]
+
+
+def _imports_first(pieces: Sequence[Piece]) -> list[Piece]:
+    """The other side's imports above the first definition, where the owner's may stand now."""
+    units = [(n, row) for n, row in enumerate(pieces) if isinstance(row, Statement)]
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    first = next((n for n, row in units if isinstance(row.node, kinds)), len(pieces))
+    imports = [(n, row) for n, row in units if not row.depth and imports_of(row)]
+    late = [row for n, row in imports if n > first and row.origin.startswith("t")]
+    place = max((n for n, _ in imports if n < first), default=-1) + 1
+    if not late or not place:
+        return list(pieces)
+    rest = [row for row in pieces[place:] if row not in late]
+    return [*pieces[:place], *(replace(row, blanks=0) for row in late), *rest]
 
 
 def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
