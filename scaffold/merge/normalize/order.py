@@ -36,9 +36,11 @@ def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
         before, after = ([name for name, _ in chunks(units)] for units in (old[scope], new[scope]))
         shared = _once(before) & _once(after)
         order, was = ([name for name in names if name in shared] for names in (after, before))
+        if order == was:
+            continue
         if scope.startswith("FunctionDef "):
             order = _swapped(before, was, order)
-        if order != [name for name in was if name in order]:
+        if order:
             found[scope] = order
     return found
 
@@ -46,8 +48,8 @@ def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
 def _swapped(before: Sequence[str], was: Sequence[str], order: Sequence[str]) -> list[str]:
     """The variables of a function that stand together, and have another order now."""
     differ = [n for n, (one, two) in enumerate(zip(was, order, strict=True)) if one != two]
-    names = order[differ[0] : differ[-1] + 1] if differ else []
-    first = before.index(was[differ[0]]) if differ else 0
+    names = order[differ[0] : differ[-1] + 1]
+    first = before.index(was[differ[0]])
     together = {*before[first : first + len(names)]} == {*names}
     return list(names) if together and all(name.startswith("bind ") for name in names) else []
 
