@@ -2062,3 +2062,17 @@ def test_new_imports_stand_above_what_the_owner_put_among_them() -> None:
     ours = f"import sys\n\n\ndef read():\n    return sys.argv\n\n\n{main}"
     theirs = base.replace("import read\n", "import read\nfrom log import show\n") + "    show()\n"
     assert "import sys\nfrom log import show\n\n\ndef read" in clean(base, ours, theirs)
+
+
+def test_a_part_that_an_update_gives_a_name_has_it_in_the_statement_of_the_owner() -> None:
+    base = "def main(model, x, y):\n    loss = measure(model(x), y).mean()\n    loss.backward()\n"
+    ours = base.replace(
+        "loss = measure(model(x), y).mean()",
+        "losses, hits = measure(model(x), y)\n    loss = losses.mean() + hits.sum()",
+    )
+    theirs = base.replace(
+        "loss = measure(model(x)", "logits = model(x)\n    loss = measure(logits"
+    ).replace("    loss.backward", "    loss = distill(loss, logits)\n    loss.backward")
+    text = clean(base, ours, theirs)
+    assert "    logits = model(x)\n    losses, hits = measure(logits, y)\n" in text
+    assert "hits.sum()\n    loss = distill(loss, logits)\n    loss.backward()\n" in text

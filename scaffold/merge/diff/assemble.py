@@ -30,6 +30,7 @@ from scaffold.merge.diff.hunks import (
 )
 from scaffold.merge.diff.mapping import Side, align, block_of
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks
+from scaffold.merge.diff.named_parts import follow_named_parts
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in
@@ -325,10 +326,13 @@ def assemble(
 ) -> Assembly:
     """Put together the statements of base, ours and theirs."""
     base, ours, theirs = sides
-    if kind == PYTHON:
-        base, ours = follow_moved_blocks(base, ours, theirs, indent)
+    other = align(base, theirs)
+    for follow in (follow_moved_blocks, follow_named_parts) if kind == PYTHON else ():
+        now, ours = follow(base, ours, other, indent)
+        if now is not base:
+            base, other = now, align(now, theirs)
     mine = align(base, ours, theirs if kind == PYTHON else None)
-    found = Assembly(base, mine, align(base, theirs), kind, merge_lines, union, indent)
+    found = Assembly(base, mine, other, kind, merge_lines, union, indent)
     gone = moved_and_gone(found)[0] | emptied(found) | moved_comments(found)
     return replace(found, gone=gone, followed=moved_and_changed(found))
 

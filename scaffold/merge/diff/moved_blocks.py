@@ -14,13 +14,9 @@ Run = tuple[int, int, int]  # of the base: from, to, and the gap that an update 
 
 
 def follow_moved_blocks(
-    base: Sequence[Statement],
-    ours: Sequence[Statement],
-    theirs: Sequence[Statement],
-    indent: str,
+    base: Sequence[Statement], ours: Sequence[Statement], side: Side, indent: str
 ) -> tuple[Sequence[Statement], Sequence[Statement]]:
-    """Base and ours with edited statements where theirs has them."""
-    side = align(base, theirs)
+    """Base and ours with edited statements where the other side has them."""
     for start, end, gap in _moved_runs(base, side):
         own = align(base, ours)
         span = _edited_span(base, own, start, end)
