@@ -2076,3 +2076,28 @@ def test_a_part_that_an_update_gives_a_name_has_it_in_the_statement_of_the_owner
     text = clean(base, ours, theirs)
     assert "    logits = model(x)\n    losses, hits = measure(logits, y)\n" in text
     assert "hits.sum()\n    loss = distill(loss, logits)\n    loss.backward()\n" in text
+
+
+def test_a_new_line_stands_in_the_condition_of_the_owner_with_what_it_reads() -> None:
+    base = "def main(model):\n    metrics = {}\n    metrics |= evaluate(model)\n    log(metrics)\n"
+    own = "    if model.due:\n        metrics |= evaluate(model)\n"
+    ours = base.replace("    metrics |= evaluate(model)\n", own)
+    new = 'best.update(metrics["score"])\n'
+    theirs = base.replace("evaluate(model)\n", f"evaluate(model)\n    {new}")
+    assert f"{own}        {new}    log(" in clean(base, ours, theirs)
+
+
+def test_a_step_in_a_method_of_the_owner_is_asked_about() -> None:
+    parts = ["        loss = model(batch)\n", "        loss.backward()\n", "        step(model)\n"]
+    head = "def main(loader, model, helper):\n    for batch in loader:\n"
+    base = f"{head}{''.join(parts)}        model.count += 1\n"
+    own = "".join(parts).replace("model", "self.model").replace("step(", "scaled_step(2, ")
+    ours = (
+        f"class Trainer:\n    def step(self, batch):\n{own}\n\n"
+        f"{head}        helper.step(batch)\n        model.count += 1\n"
+    )
+    theirs = (
+        f"{head}        with helper.accumulate(model):\n{indent(''.join(parts[:2]), '    ')}"
+        f"        model.count += 1\n        if not helper.sync_gradients:\n            continue\n{parts[2]}"
+    )
+    assert merge(base, ours, theirs).conflicts

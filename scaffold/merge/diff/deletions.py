@@ -12,6 +12,7 @@ from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in, functions
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement
+from scaffold.merge.source.training import accumulates
 
 
 def without_known(triple: Triple, gap: int, theirs: Sequence[Statement]) -> Iterator[Statement]:
@@ -41,14 +42,14 @@ def is_required(triple: Triple, unit: Statement) -> bool:
 
 def _is_around_nothing(triple: Triple, place: int) -> bool:
     """Whether a new block of the other side is around lines alone that the owner deleted, and
-    has nothing in place of, nor anywhere else."""
+    has nothing in place of."""
     side, unit = triple.theirs, triple.theirs.units[place]
-    block = block_of(side.units, place) if triple.kind == PYTHON and unit.is_head else range(0)
+    opens = triple.kind == PYTHON and unit.is_head and not accumulates(unit.text)
+    block = block_of(side.units, place) if opens else range(0)
     numbers = [side.number_of.get(row) for row in block]
     return bool(numbers) and all(
         number is not None
         and triple.ours.match[number] is None
-        and triple.base[number].key not in triple.ours.added_keys
         and not any(triple.ours.inserts[gap] for gap in (number, number + 1))
         for number in numbers
     )

@@ -164,9 +164,10 @@ def needs_block(triple: Triple, head: int, gap: int) -> bool:
     """
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
     reads = read_in(theirs)
-    for row in block_of(triple.ours.units, head):
-        effects = effects_of(triple.ours.units[row])
-        again = isinstance(triple.ours.units[row].node, ast.Assign | ast.AugAssign)
+    units = triple.ours.units
+    kinds = ast.Assign | ast.AugAssign if isinstance(units[head].node, ast.With) else ast.Assign
+    for row in block_of(units, head):
+        effects, again = effects_of(units[row]), isinstance(units[row].node, kinds)
         if reads & (effects.binds - effects.reads if again else effects.binds):
             return True
     return False

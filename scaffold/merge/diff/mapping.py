@@ -65,11 +65,6 @@ class Side:
         return [self.units[place] for places in self.inserts for place in places]
 
     @cached_property
-    def added_keys(self) -> set[str]:
-        """What the new units say."""
-        return {unit.key for unit in self.added}
-
-    @cached_property
     def purposes(self) -> set[tuple[str, ...]]:
         """What the new units bind or call."""
         return set(map(anchor, self.added))
