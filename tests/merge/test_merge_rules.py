@@ -2096,8 +2096,9 @@ def test_a_step_in_a_method_of_the_owner_is_asked_about() -> None:
         f"class Trainer:\n    def step(self, batch):\n{own}\n\n"
         f"{head}        helper.step(batch)\n        model.count += 1\n"
     )
+    skip = "        if not helper.sync_gradients:\n            continue\n"
     theirs = (
         f"{head}        with helper.accumulate(model):\n{indent(''.join(parts[:2]), '    ')}"
-        f"        model.count += 1\n        if not helper.sync_gradients:\n            continue\n{parts[2]}"
+        f"        model.count += 1\n{skip}{parts[2]}"
     )
     assert merge(base, ours, theirs).conflicts

@@ -250,9 +250,9 @@ def _sees_one_part(
     if here is None:
         return ""
     for place in statement:
-        text = ours.units[place].text.strip()
         effects = effects_of(ours.units[place])
-        if _OUTPUT.match(text) or not (effects.changes or effects.binds & effects.reads):
+        adds_up = bool(effects.changes or effects.binds & effects.reads)
+        if _OUTPUT.match(ours.units[place].text.strip()):
             continue
         for name in sorted(effects.reads - effects.binds):
             if not _is_of_this_round(ours, our_sources, statement[0], name):
@@ -261,9 +261,12 @@ def _sees_one_part(
             heads = _new_heads(theirs, place_there)
             if place_there is not None and place_there not in theirs.number_of:
                 heads.append(place_there)
-            loops = _loops(theirs, heads)
-            if set(loops) - set(_new_heads(theirs, here)) or _is_skipped(theirs, place_there, here):
+            loops, around = _loops(theirs, heads), _new_loops(theirs, here)
+            is_last = set(loops) - set(around) or _is_skipped(theirs, place_there, here)
+            if adds_up and is_last:
                 return f"{name} would cover only the last part"
+            if place_there in heads and set(around) - set(loops):
+                return f"{name} would cover all parts"
     return ""
 
 
