@@ -16,6 +16,7 @@ from scaffold.merge.guards.split_loops import find_split_loops
 from scaffold.merge.guards.stale_reads import find_stale_reads
 from scaffold.merge.model import OpenFile, mended_text
 from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.semantics.imports import comes_with_all
 from scaffold.merge.semantics.names import (
     UNDEFINED,
@@ -78,8 +79,13 @@ def verify(file: OpenFile) -> None:
         if open_hunks and _UNREADABLE in new and _balance(file):
             continue
         if open_hunks:
-            # nor may what it binds be without use: all of a feature goes, or none
-            new = [fault for fault in new if fault.kind in (UNDEFINED, UNUSED_VARIABLE)]
+            # nor may what the owner binds be without use: all of a feature goes, or none
+            own = bound_in(file.assembly.ours.units)
+            new = [
+                fault
+                for fault in new
+                if fault.kind == UNDEFINED or (fault.kind == UNUSED_VARIABLE and fault.name in own)
+            ]
             lost = _lost_imports(file)
             needed = {
                 f.name for f in new if f.name in lost and _is_there(lost[f.name], file.modules)

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scaffold.merge.semantics.flow import Function, bound_names, functions
+from scaffold.merge.semantics.flow import Function, bound_in, bound_names, functions
 from scaffold.merge.source.matcher import pairs
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement, fingerprint
@@ -190,11 +190,18 @@ def _returned(
         for number in taken.gone
         if isinstance(node := base[number].node, ast.Assign)
     }
-    value = ast.dump(last.value)
-    same = [n for n, row in assigned.items() if ast.dump(row) == value]
+    inside = bound_in(ours[target.head + 1 : target.end])
+    value, local = _masked(last.value, inside), bound_in(base[n] for n in taken.gone)
+    same = [n for n, row in assigned.items() if _masked(row, local) == value]
     called = [n for n, row in assigned.items() if _function_of(row) == _function_of(last.value)]
     is_call = isinstance(last.value, ast.Call)
     return called[0] if is_call and len(called) == 1 else same[0] if len(same) == 1 else None
+
+
+def _masked(node: ast.expr, local: Collection[str]) -> str:
+    """An expression without the names of local variables, which the owner may have renamed."""
+    text = ast.dump(node)
+    return re.sub(r"Name\(id='(\w+)'", lambda m: "_" if m[1] in local else m[0], text)
 
 
 _NAMES = (ast.Name, ast.Tuple, ast.Constant)
