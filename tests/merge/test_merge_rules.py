@@ -2102,3 +2102,15 @@ def test_a_step_in_a_method_of_the_owner_is_asked_about() -> None:
         f"        model.count += 1\n{skip}{parts[2]}"
     )
     assert merge(base, ours, theirs).conflicts
+
+
+def test_a_line_of_output_that_reads_what_goes_is_all_that_is_asked_about() -> None:
+    loop = "    for batch in model:\n        train(batch)\n"
+    head = "def main(model):\n    rates = warm_up(model)\n    log(rates)\n"
+    base = f"{head}{loop}        rates.step()\n"
+    theirs = f"def main(model):\n{loop}        save(model)\n"
+    added = base.replace("        rates.step()", "        rates.step()\n        log(rates.last)")
+    for ours in (added, base.replace("log(rates)", "log(rates, 8)")):
+        text = merge(base, ours, theirs).files["train.py"] or ""
+        assert text.count("<<<<<<<") == 1 and take_side(text, False) == theirs
+        assert "    save(model)\n" in take_side(text, True)

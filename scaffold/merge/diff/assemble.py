@@ -32,7 +32,7 @@ from scaffold.merge.diff.mapping import Side, align, block_of
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks
 from scaffold.merge.diff.named_parts import follow_named_parts
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.source.imports import imports_of, is_standard
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
@@ -98,8 +98,6 @@ class Assembly(Triple):
         return [
             piece for piece in pieces if not isinstance(piece, Clash) or piece.ours or piece.theirs
         ]
-
-    # output
 
     def _plain(self, start: int, end: int) -> list[Piece]:
         """The units of a range of the base, with the gaps before them."""
@@ -188,6 +186,8 @@ class Assembly(Triple):
     def _clash(self, start: int, end: int) -> list[Piece]:
         ours = self._span(self.ours, self.theirs, start, end)
         theirs = self._span(self.theirs, self.ours, start, end)
+        if start == end and ours and all(map(only_shows, ours)):
+            return [Clash(tuple(ours), (), (), (start, end)), *theirs]  # nothing needs these lines
         places = _new_names(theirs, ours) if self.kind == PYTHON else set()
         brought = [unit for place, unit in enumerate(theirs) if place in places]
         theirs = [unit for place, unit in enumerate(theirs) if place not in places]

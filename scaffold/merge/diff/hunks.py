@@ -99,7 +99,9 @@ def find_clashes(triple: Triple) -> list[Hunk]:
         elif theirs is None and (
             _is_rewritten(triple, number) if ours is None else triple.edited(number)
         ):
-            found.append(_deleted_run(triple, triple.theirs, number))
+            alone = ours is not None and only_shows(ours)
+            run = _deleted_run(triple, triple.theirs, number)
+            found.append((number, number + 1) if alone else run)
         elif ours and theirs and not _go_together(triple, unit, ours, theirs):
             found.append((number, number + 1))
     for gap in range(len(triple.base) + 1):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from scaffold.merge.diff.assemble import Clash, choose, choose_ours
+from scaffold.merge.diff.assemble import Clash, Piece, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
@@ -15,7 +15,7 @@ from scaffold.merge.guards.reverted_edits import find_reverted_edits
 from scaffold.merge.guards.split_loops import find_split_loops
 from scaffold.merge.guards.stale_reads import find_stale_reads
 from scaffold.merge.model import OpenFile, mended_text
-from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.semantics.imports import comes_with_all
 from scaffold.merge.semantics.names import (
@@ -68,7 +68,7 @@ def verify(file: OpenFile) -> None:
             file.doubts |= dict.fromkeys(moving, "it would end up in another block")
             continue
         # with the owner's side of all conflicts, nothing else may need the other side
-        text = write_units(choose_ours(pieces)) if open_hunks else mended_text(file, pieces)
+        text = write_units(_choose_code(pieces)) if open_hunks else mended_text(file, pieces)
         new = [
             fault
             for fault in find_faults(text)
@@ -79,13 +79,7 @@ def verify(file: OpenFile) -> None:
         if open_hunks and _UNREADABLE in new and _balance(file):
             continue
         if open_hunks:
-            # nor may what the owner binds be without use: all of a feature goes, or none
-            own = bound_in(file.assembly.ours.units)
-            new = [
-                fault
-                for fault in new
-                if fault.kind == UNDEFINED or (fault.kind == UNUSED_VARIABLE and fault.name in own)
-            ]
+            new = [fault for fault in new if _is_of_owner(file, fault)]
             lost = _lost_imports(file)
             needed = {
                 f.name for f in new if f.name in lost and _is_there(lost[f.name], file.modules)
@@ -98,13 +92,48 @@ def verify(file: OpenFile) -> None:
             new = [fault for fault in new if fault.name not in lost or fault in elsewhere]
         known = set(file.doubts)
         for fault in new:
-            doubt(file, fault)
+            shown = _only_shown(file, fault)
+            file.doubts |= shown
+            if not shown:
+                doubt(file, fault)
         if not new or (open_hunks and known == set(file.doubts)):
             break
     if _is_open(file):
         _balance(file)
     elif _UNREADABLE in find_faults(_merged(file)) and _UNREADABLE not in before:
         file.doubts = {(0, len(file.assembly.base) + 1): UNREADABLE}  # the file as a whole
+
+
+def _is_of_owner(file: OpenFile, fault: Fault) -> bool:
+    """Whether a fault counts with the owner's side of conflicts: what he binds has to be used."""
+    if fault.kind == UNUSED_VARIABLE:
+        return fault.name in bound_in(file.assembly.ours.units)
+    return fault.kind == UNDEFINED
+
+
+def _choose_code(pieces: Sequence[Piece]) -> list[Statement]:
+    """The merged statements, with the owner's side of each conflict that is about more than what
+    he prints or logs."""
+    return choose(
+        pieces,
+        lambda clash: clash.theirs if all(map(only_shows, clash.ours)) else clash.ours,
+    )
+
+
+def _only_shown(file: OpenFile, fault: Fault) -> dict[Hunk, str]:
+    """The owner's new lines that read a name which goes, if they only print or log it."""
+    side = file.assembly.ours
+    reading = [
+        (gap, side.units[place])
+        for gap, places in enumerate(side.inserts)
+        for place in places
+        if fault.kind == UNDEFINED and fault.name in effects_of(side.units[place]).reads
+    ]
+    return {
+        (gap, gap): str(fault)
+        for gap, unit in reading
+        if all(only_shows(row) for _, row in reading)
+    }
 
 
 def _lost_imports(file: OpenFile) -> dict[str, Import]:
