@@ -2114,3 +2114,10 @@ def test_a_line_of_output_that_reads_what_goes_is_all_that_is_asked_about() -> N
         text = merge(base, ours, theirs).files["train.py"] or ""
         assert text.count("<<<<<<<") == 1 and take_side(text, False) == theirs
         assert "    save(model)\n" in take_side(text, True)
+
+
+def test_a_sentence_behind_one_that_the_owner_replaced_is_left_out() -> None:
+    base = "# Digits\n\nExpect 0.97.\n\n- one\n"
+    theirs = "# Digits\n\nAt first, expect 0.97.\nThis project changes it.\n\n- one\n- two\n"
+    ours = base.replace("Expect 0.97.", "Ask the vision team.")
+    assert clean(base, ours, theirs, "README.md") == ours + "- two\n"

@@ -24,7 +24,13 @@ def follow_deleted(
     around = [True, *deleted, True]
     for gap, places in enumerate(new.inserts):
         titled = any(theirs[place].text.startswith("#") for place in places)
-        if around[gap] and around[gap + 1] and any(deleted) and not titled:
+        goes_on = all(_goes_on(theirs[place]) for place in places)
+        if around[gap] and (around[gap + 1] or goes_on) and any(deleted) and not titled:
             dropped |= set(places)
     kept = [unit for unit, gone in zip(base, deleted, strict=True) if not gone]
     return kept, [unit for place, unit in enumerate(theirs) if place not in dropped]
+
+
+def _goes_on(unit: Statement) -> bool:
+    """Whether a line continues a paragraph. A row of a table or a list does not."""
+    return not unit.blanks and unit.text[:1].isalpha()
