@@ -2121,3 +2121,22 @@ def test_a_sentence_behind_one_that_the_owner_replaced_is_left_out() -> None:
     theirs = "# Digits\n\nAt first, expect 0.97.\nThis project changes it.\n\n- one\n- two\n"
     ours = base.replace("Expect 0.97.", "Ask the vision team.")
     assert clean(base, ours, theirs, "README.md") == ours + "- two\n"
+
+
+def test_what_completes_a_result_moves_with_it() -> None:
+    call = "        metrics |= evaluate(model)\n"
+    loop = "    for batch in model:\n        train(batch)\n"
+    base = f"def main(model):\n{loop}        metrics = {{}}\n{call}        end(metrics)\n"
+    own = '        metrics["error"] = 1 - metrics["score"]\n'
+    step = f"        if batch.due:\n            metrics = {{}}\n    {call}"
+    theirs = base.replace(call, "").replace("        train(", f"{step}        train(")
+    text = clean(base, base.replace(call, call + own), theirs)
+    assert f"{call}    {own}        train(batch)\n" in text
+
+
+def test_a_new_line_stays_where_what_it_reads_is_if_its_neighbour_was_deleted() -> None:
+    lines = "        score = measure(model)\n        draw(model)\n"
+    base = f"def main(model):\n    if model:\n{lines}    end()\n"
+    theirs = base.replace("draw(model)\n", "draw(model)\n        best.update(score)\n")
+    text = clean(base, base.replace("        draw(model)\n", ""), theirs)
+    assert "        score = measure(model)\n        best.update(score)\n    end()\n" in text

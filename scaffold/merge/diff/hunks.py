@@ -23,6 +23,7 @@ from scaffold.merge.diff.mapping import Side, anchor, block_of
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.diff.words import merge_words
 from scaffold.merge.semantics.effects import effects_of, only_shows
+from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement
 
@@ -306,7 +307,21 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
             return None
     if depth == 0 and (one is triple.ours or anchor(one.units[first])[:1] in _DEFINITIONS):
         return None
-    return near[0]
+    return None if one is triple.theirs and _reads_kept(triple, gap, others) else near[0]
+
+
+def _reads_kept(triple: Triple, gap: int, beside: Collection[int]) -> bool:
+    """Whether the other side's new lines read what lines beside them bind, which the owner kept."""
+    read = read_in(triple.theirs.units[place] for place in triple.theirs.inserts[gap])
+    sources = [
+        next(
+            (row for row in range(gap - 1, -1, -1) if name in effects_of(triple.base[row]).binds),
+            -1,
+        )
+        for name in read
+    ]
+    found = [row for row in sources if row in beside]
+    return bool(found) and all(triple.ours.match[row] is not None for row in found)
 
 
 def _same_purpose(triple: Triple) -> list[Hunk]:

@@ -4,9 +4,11 @@ The base and the owner's text get them where the update has them, so that edits 
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 
 from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.statement import Statement
 
@@ -79,7 +81,17 @@ def _edited_span(
         same = False
     while last in own.gap_of and own.units[last].depth > own.units[first].depth:
         last += 1
+    bound = bound_in(own.units[first:last])
+    while last in own.gap_of and _adds_to(own.units[last], bound):
+        last, same = last + 1, False
     return None if same else (first, last)
+
+
+def _adds_to(unit: Statement, names: Collection[str]) -> bool:
+    """Whether a statement completes what others bind: `metrics["error"] = 1 - metrics["score"]`."""
+    effects = effects_of(unit)
+    roots = {re.split(r"[.\[]", part)[0] for part in effects.parts}
+    return bool((effects.binds | roots) & effects.reads & {*names})
 
 
 def _may_move(base: Sequence[Statement], own: Side, run: Run, span: tuple[int, int]) -> bool:
