@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import is_python
 
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
 
@@ -19,7 +19,6 @@ class Conflict:
 
 
 def frame(ours: Sequence[str], base: Sequence[str], theirs: Sequence[str], cause: str) -> list[str]:
-    """The lines of one conflict."""
     return [YOURS, *ours, BASE, *base, MIDDLE, *theirs, NEW + cause]
 
 
@@ -38,7 +37,7 @@ def find_leftovers(path: str, text: str) -> list[Conflict]:
     """
     marked = any(marker in text for marker in ("<<<<<<<", ">>>>>>>", "|||||||", "======="))
     is_page = path.endswith((".md", ".rst", ".txt"))
-    if not marked or is_page or (path.endswith(".py") and _is_python(text)):
+    if not marked or is_page or (path.endswith(".py") and is_python(text)):
         return []
     pairs = {place for first, *_, last, _ in _regions(text) for place in range(first, last + 1)}
     return [
@@ -46,14 +45,6 @@ def find_leftovers(path: str, text: str) -> list[Conflict]:
         for number, line in enumerate(text.split("\n"))
         if number not in pairs and re.match(r"((<{7}|>{7}|\|{7})( |\r?$)|={7}\r?$)", line)
     ]
-
-
-def _is_python(text: str) -> bool:
-    try:
-        parse(text)
-    except SyntaxError:
-        return False
-    return True
 
 
 def take_side(text: str, ours: bool) -> str:

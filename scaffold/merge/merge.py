@@ -16,14 +16,7 @@ from scaffold.merge.diff.assemble import Clash, assemble, choose_ours, write_pie
 from scaffold.merge.diff.triple import Hunk
 from scaffold.merge.guards.across_files import check_across_files
 from scaffold.merge.guards.broken_names import verify
-from scaffold.merge.model import (
-    OpenFile,
-    broken_line,
-    kind_of,
-    laid_out,
-    mended_text,
-    open_file,
-)
+from scaffold.merge.model import OpenFile, broken_line, kind_of, laid_out, mended_text, open_file
 from scaffold.merge.normalize.absorbed_files import follow_absorbed
 from scaffold.merge.normalize.config_forms import follow_settings
 from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
@@ -36,9 +29,8 @@ from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.names import is_test, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in
-from scaffold.merge.source.statement import PYTHON, TEXT, split
+from scaffold.merge.source.statement import PYTHON, TEXT, split, write_units
 from scaffold.merge.source.versions import Files, Generated, Versions
-from scaffold.merge.source.write import write_units
 
 _DEFINITIONS = ("FunctionDef ", "ClassDef ")
 

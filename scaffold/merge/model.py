@@ -8,10 +8,7 @@ from scaffold.merge.diff.triple import Hunk
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.source import style
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, TEXT, TOML, Statement
-from scaffold.merge.source.write import write_units
-
-Statements = Sequence[Statement]
+from scaffold.merge.source.statement import PYTHON, TEXT, TOML, Statement, write_units
 
 
 @dataclass

@@ -4,7 +4,7 @@ import ast
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from scaffold.merge.semantics.infer import Project, is_plain, values_returned
+from scaffold.merge.semantics.infer import Project, is_plain, positional, values_returned
 from scaffold.merge.semantics.scopes import Facts, Function, Scope
 from scaffold.merge.semantics.types import Class, Object, Outside
 
@@ -67,7 +67,7 @@ def _misfits(
     function: Function, skipped: int, call: ast.Call, given: Collection[str], name: str
 ) -> Iterator[str]:
     arguments = function.args
-    places = [*arguments.posonlyargs, *arguments.args][skipped:]
+    places = positional(function)[skipped:]
     names = {argument.arg for argument in (*arguments.args, *arguments.kwonlyargs)}
     if not arguments.kwarg:
         for keyword in given:

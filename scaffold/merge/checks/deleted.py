@@ -5,12 +5,12 @@ as they are (`normalize/moved_definitions.py`).
 """
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from difflib import unified_diff
 
 from scaffold.merge.semantics.names import defines, is_test
-from scaffold.merge.source.parse import nodes_of, parse
-from scaffold.merge.source.versions import Files, Versions
+from scaffold.merge.source.parse import nodes_of, tree_of
+from scaffold.merge.source.versions import Versions
 
 # definitions by the same names, from which on another file counts as the new place
 SHARED, SHARED_WITH_NEW = 2, 1
@@ -24,53 +24,48 @@ def tell_deleted(project: Versions, merged: Mapping[str, str | None]) -> Iterato
     """
     for name in sorted(project.base.keys() & project.theirs.keys()):
         path, base, new = project.place(name), project.base[name], project.theirs[name]
-        if path not in project.ours and new != base and path.endswith(".py"):
-            added = project.ours.keys() - project.base.keys()
-            yield from filter(None, [_change(path, (base, new), project.ours, added, merged)])
+        if path in project.ours or new == base or not path.endswith(".py") or is_test(path):
+            continue
+        places = _places(base, project)
+        if not places or not _is_missing(base, new, places, merged):
+            continue
+        rows = list(unified_diff(base.splitlines(), new.splitlines(), lineterm="", n=1))[2:]
+        if len(rows) > SHOWN:
+            rows[SHOWN:] = [f"... and {len(rows) - SHOWN} more lines"]
+        where = " or ".join(sorted(places))
+        advice = f"{path}: you deleted it. If its code is in {where} now, make this change there:"
+        yield "\n".join([advice, *(f"  {row}" for row in rows)])
 
 
-def _change(
-    path: str,
-    sides: tuple[str, str],
-    ours: Files,
-    added: Set[str],
-    merged: Mapping[str, str | None],
-) -> str:
-    """What changes in a deleted file, if another one has its code without the change.
-
-    `added` are the files of `ours` that were not generated.
-    """
-    base, new = sides
-    before, after = _definitions(base), _definitions(new)
-    changed = {name for name, code in after.items() if code != before.get(name)}
+def _places(base: str, project: Versions) -> dict[str, dict[str, str]]:
+    """The owner's files that have the code of a deleted one, with what they define."""
+    before = _definitions(base)
     # a method may share its name, and each script has a main()
     names = {name for name in before if defines(base, name) and name != "main"}
-    code = {other: text for other, text in ours.items() if other.endswith(".py")}
-    places = {}
-    for other, text in code.items():
-        defined = _definitions(text)
-        least = min(SHARED_WITH_NEW if other in added else SHARED, len(names))
-        if names and not is_test(other) and len(defined.keys() & names) >= least:
-            places[other] = defined
-    for other in {*code, *merged} if places else ():
-        now = _definitions(merged.get(other) or "") if other.endswith(".py") else {}
-        old = places.get(other, {})
-        changed -= {name for name, code in now.items() if code != old.get(name)}
-    if is_test(path) or not places or not changed:
-        return ""
-    rows = list(unified_diff(base.splitlines(), new.splitlines(), lineterm="", n=1))[2:]
-    if len(rows) > SHOWN:
-        rows[SHOWN:] = [f"... and {len(rows) - SHOWN} more lines"]
-    where = " or ".join(sorted(places))
-    advice = f"{path}: you deleted it. If its code is in {where} now, make this change there:"
-    return "\n".join([advice, *(f"  {row}" for row in rows)])
+    found = {}
+    for path, text in project.ours.items():
+        if names and path.endswith(".py") and not is_test(path):
+            least = SHARED if path in project.base else SHARED_WITH_NEW
+            defined = _definitions(text)
+            if len(defined.keys() & names) >= min(least, len(names)):
+                found[path] = defined
+    return found
+
+
+def _is_missing(
+    base: str, new: str, places: Mapping[str, dict[str, str]], merged: Mapping[str, str | None]
+) -> bool:
+    """Whether no file has what changes in a deleted one."""
+    before, after = _definitions(base), _definitions(new)
+    changed = {name for name, code in after.items() if code != before.get(name)}
+    for path, text in merged.items():
+        now = _definitions(text or "") if path.endswith(".py") else {}
+        changed -= {name for name, code in now.items() if code != places.get(path, {}).get(name)}
+    return bool(changed)
 
 
 def _definitions(text: str) -> dict[str, str]:
     """The code of functions, methods and classes by name. Nothing if it is not valid Python."""
-    try:
-        tree = parse(text)
-    except SyntaxError:
-        return {}
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    return {node.name: ast.dump(node) for node in nodes_of(tree) if isinstance(node, kinds)}
+    nodes = nodes_of(tree_of(text))
+    return {node.name: ast.dump(node) for node in nodes if isinstance(node, kinds)}

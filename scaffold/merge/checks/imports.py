@@ -53,9 +53,10 @@ def faults_across_files(files: Mapping[str, str], known: Collection[str]) -> dic
     found: dict[str, set[Fault]] = {}
     for path, facts in modules.files.items():
         found[path] = {_as_fault(row) for row in missing_imports(modules, facts, known)}
-        if len(homes) == 1:
-            lost = _fields_read(facts) - fields[homes[0]]
-            found[path] |= {Fault(NO_FIELD, name, homes[0]) for name in lost}
+        for node, _ in facts.attributes if len(homes) == 1 else ():
+            is_field = isinstance(node.value, ast.Name) and node.value.id == "config"
+            if is_field and node.attr not in fields[homes[0]]:
+                found[path].add(Fault(NO_FIELD, node.attr, homes[0]))
     return found
 
 
@@ -96,12 +97,3 @@ def _config_fields(facts: Facts) -> Iterator[str]:
         names += [ast.unparse(base) for base in bases if ast.unparse(base) not in names]
     for node in [classes[name] for name in names] if classes.keys() >= {*names} else ():
         yield from (name for name, _ in fields_in(node))
-
-
-def _fields_read(facts: Facts) -> set[str]:
-    """What a file reads of `config`."""
-    return {
-        node.attr
-        for node, _ in facts.attributes
-        if isinstance(node.value, ast.Name) and node.value.id == "config"
-    }

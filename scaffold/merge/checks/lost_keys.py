@@ -7,15 +7,16 @@ Python raises no error: a tracker just gets fewer values.
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
 from scaffold.merge.checks.update import Update
-from scaffold.merge.semantics.infer import Project
+from scaffold.merge.semantics.infer import Project, given_to
 from scaffold.merge.semantics.scopes import FUNCTIONS, Scope
 from scaffold.merge.semantics.types import Callable
-from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.parse import nodes_of, tree_of
 
 _DEPTH = 4  # of calls that are followed
 
@@ -46,12 +47,6 @@ class Names(dict[str, Value]):
     def __setitem__(self, name: str, value: Value) -> None:
         super().__setitem__(name, value)
         self.has_dicts = self.has_dicts or isinstance(value, Keys)
-
-    def changed_since(self, before: Mapping[str, Value]) -> Iterator[str]:
-        """The names that stand for something else than before."""
-        for name, value in self.items():
-            if name not in before or before[name] is not value:
-                yield name
 
 
 @dataclass(frozen=True)
@@ -121,11 +116,7 @@ def _is_rendered(use: Use, rendered: Mapping[str, str]) -> bool:
 @lru_cache(maxsize=64)
 def _lines(text: str) -> frozenset[str]:
     """The lines of a file as `ast.unparse` writes them."""
-    try:
-        plain = ast.unparse(ast.parse(text))
-    except SyntaxError:
-        return frozenset()
-    return frozenset(line.strip() for line in plain.splitlines())
+    return frozenset(line.strip() for line in ast.unparse(tree_of(text)).splitlines())
 
 
 def _callee(use: Use) -> str:
@@ -142,24 +133,26 @@ class _Values:
         self.found: dict[tuple[Use, Keys], Use] = {}
         self.results: dict[tuple[int, frozenset[tuple[str, Value]]], Value] = {}
         self.depth = 0
-        self.given: set[str] = set()  # parameters of the function
         self.in_loop = False
+        # of the function that is followed
+        self.scope: Scope
+        self.given: set[str]  # the parameters that it gets
+        self.returned: list[Value]
 
     def run(self, scope: Scope, given: Mapping[str, Value]) -> Value:
         """Follow a function with these arguments. Returns what it returns."""
         raise NotImplementedError
 
-    def value(self, node: ast.expr, names: Names, scope: Scope) -> Value:
+    def value(self, node: ast.expr, names: Names) -> Value:
         match node:
             case ast.Name():
                 return names.get(node.id)
             case ast.Constant() | ast.JoinedStr() | ast.BinOp(op=ast.Add() | ast.Mod()):
                 return _text(node, names)
             case ast.Dict():
-                return self.literal(node, names, scope)
+                return self.literal(node, names)
             case ast.BinOp(op=ast.BitOr()):
-                left = self.value(node.left, names, scope)
-                right = self.value(node.right, names, scope)
+                left, right = self.value(node.left, names), self.value(node.right, names)
                 return left | right if isinstance(left, Keys) else None
             case ast.DictComp(
                 generators=[
@@ -170,55 +163,48 @@ class _Values:
                     )
                 ]
             ):
-                old = self.value(owner, names, scope)
+                old = self.value(owner, names)
                 if not isinstance(old, Keys):
                     return None
                 texts = {_text(node.key, Names({**names, name: text})) for text in old.names}
                 known = frozenset(text for text in texts if text is not None)
                 return Keys(known, old.is_open or None in texts)
             case ast.IfExp():
-                both = (node.body, node.orelse)
-                return _join([self.value(part, names, scope) for part in both])
+                return _join([self.value(part, names) for part in (node.body, node.orelse)])
             case ast.Call(func=ast.Name(id="dict"), args=[]):
                 named = frozenset(keyword.arg for keyword in node.keywords if keyword.arg)
                 return Keys(named, any(keyword.arg is None for keyword in node.keywords))
-            case ast.Call(func=ast.Name(id="dict"), args=[copied]):
-                return self.value(copied, names, scope)
-            case ast.Call(func=ast.Attribute(value=copied, attr="copy"), args=[]):
-                return self.value(copied, names, scope)
+            case ast.Call(func=ast.Name(id="dict"), args=[copied]) | ast.Call(
+                func=ast.Attribute(value=copied, attr="copy"), args=[]
+            ):
+                return self.value(copied, names)
             case ast.Call():
-                return self.call(node, names, scope)
+                return self.call(node, names)
         return None
 
-    def literal(self, node: ast.Dict, names: Names, scope: Scope) -> Keys:
+    def literal(self, node: ast.Dict, names: Names) -> Keys:
         keys = Keys(frozenset())
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
-                keys = keys | self.value(value, names, scope)
+                keys = keys | self.value(value, names)
             else:
                 text = _text(key, names)
                 keys = keys | (Keys(frozenset({text})) if text is not None else None)
         return keys
 
-    def call(self, node: ast.Call, names: Names, scope: Scope) -> Value:
+    def call(self, node: ast.Call, names: Names) -> Value:
         """What a function of the project returns for these arguments."""
-        kind = self.project.kind(node.func, scope)
-        function, skipped = self.project.called(node, scope)
+        kind = self.project.kind(node.func, self.scope)
+        function, skipped = self.project.called(node, self.scope)
         if function is None or not isinstance(kind, Callable) or self.depth > _DEPTH:
             return None
         inner = self.project.definitions[kind.path, kind.name]
-        given: dict[str, Value] = {}
-        places = [*function.args.posonlyargs, *function.args.args][skipped:]
-        for parameter, value in zip(places, node.args, strict=False):
-            if isinstance(value, ast.Starred):
-                break
-            given[parameter.arg] = self.value(value, names, scope)
-        for keyword in node.keywords:
-            if keyword.arg:
-                given[keyword.arg] = self.value(keyword.value, names, scope)
+        given = {
+            name: self.value(value, names) for name, value in given_to(function, skipped, node)
+        }
         return self.run(inner, {name: value for name, value in given.items() if value is not None})
 
-    def note(self, node: ast.stmt, parts: Sequence[ast.AST], names: Names, scope: Scope) -> None:
+    def note(self, node: ast.stmt, parts: Sequence[ast.AST], names: Names) -> None:
         """Note which dicts a statement reads, and follow the calls in it."""
         if not names.has_dicts:
             return
@@ -236,7 +222,7 @@ class _Values:
                 needed |= {(name, text)} if isinstance(part, ast.Subscript) else set()
                 inside.add(owner)
             elif isinstance(part, ast.Call) and isinstance(node, ast.Expr):
-                self.call(part, names, scope)
+                self.call(part, names)
         for part in nodes:
             if isinstance(part, ast.Name) and id(part) not in inside and not returned:
                 is_read = isinstance(part.ctx, ast.Load) and isinstance(names.get(part.id), Keys)
@@ -250,7 +236,9 @@ class _Values:
             found = frozenset(read.get(name, ()))
             hard = frozenset(key for owner, key in needed if owner == name)
             given = name in self.given
-            use = Use(scope.path, scope.name, text, name, node.lineno, keys, found, hard, given)
+            use = Use(
+                self.scope.path, self.scope.name, text, name, node.lineno, keys, found, hard, given
+            )
             self.found.setdefault((use, keys), use)
 
 
@@ -270,94 +258,93 @@ class _Reader(_Values):
         if key in self.results:
             return self.results[key]
         self.results[key] = None  # for what calls itself
-        returned: list[Value] = []
-        names = Names(given)
-        outer, self.given = self.given, set(given)
-        self.depth += 1
-        self.body(scope.node.body, names, scope, returned)
-        self.depth -= 1
-        self.given = outer
-        self.results[key] = _join(returned)
+        inner = copy(self)
+        inner.scope, inner.given, inner.returned = scope, set(given), []
+        inner.depth += 1
+        inner.body(scope.node.body, Names(given))
+        self.results[key] = _join(inner.returned)
         return self.results[key]
 
-    def body(
-        self, body: Sequence[ast.stmt], names: Names, scope: Scope, returned: list[Value]
-    ) -> None:
+    def body(self, body: Sequence[ast.stmt], names: Names) -> None:
         for node in body:
-            self.statement(node, names, scope, returned)
+            self.statement(node, names)
 
-    def statement(self, node: ast.stmt, names: Names, scope: Scope, returned: list[Value]) -> None:
+    def statement(self, node: ast.stmt, names: Names) -> None:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return
             case ast.If():
-                self.note(node, [node.test], names, scope)
-                self.branches([node.body, node.orelse], names, scope, returned)
+                self.note(node, [node.test], names)
+                self.branches([node.body, node.orelse], names)
             case ast.For() | ast.AsyncFor() | ast.While():
                 head = node.test if isinstance(node, ast.While) else node.iter
-                self.note(node, [head], names, scope)
+                self.note(node, [head], names)
                 if not isinstance(node, ast.While):
                     _forget(node.target, names)
                 # a second time, for what one round leaves to the next
                 twice = [] if self.in_loop else node.body
                 outer, self.in_loop = self.in_loop, True
-                self.branches([[*node.body, *twice], []], names, scope, returned)
+                self.branches([[*node.body, *twice], []], names)
                 self.in_loop = outer
-                self.body(node.orelse, names, scope, returned)
+                self.body(node.orelse, names)
             case ast.With() | ast.AsyncWith():
-                self.note(node, [item.context_expr for item in node.items], names, scope)
-                self.body(node.body, names, scope, returned)
+                self.note(node, [item.context_expr for item in node.items], names)
+                self.body(node.body, names)
             case ast.Try():
-                self.body(node.body, names, scope, returned)
+                self.body(node.body, names)
                 handlers = [handler.body for handler in node.handlers]
-                self.branches([node.orelse, *handlers], names, scope, returned)
-                self.body(node.finalbody, names, scope, returned)
+                self.branches([node.orelse, *handlers], names)
+                self.body(node.finalbody, names)
             case ast.Match():
-                self.note(node, [node.subject], names, scope)
-                self.branches([[], *(case.body for case in node.cases)], names, scope, returned)
+                self.note(node, [node.subject], names)
+                self.branches([[], *(case.body for case in node.cases)], names)
             case _:
-                self.note(node, [node], names, scope)
-                self.simple(node, names, scope, returned)
+                self.note(node, [node], names)
+                self.simple(node, names)
 
-    def branches(
-        self, bodies: Sequence[list[ast.stmt]], names: Names, scope: Scope, returned: list[Value]
-    ) -> None:
+    def branches(self, bodies: Sequence[list[ast.stmt]], names: Names) -> None:
         """Follow each of several bodies, and keep what one of them may have left."""
         ends = [Names(names) for _ in bodies]
         for body, end in zip(bodies, ends, strict=True):
-            self.body(body, end, scope, returned)
-        for name in {name for end in ends for name in end.changed_since(names)}:
+            self.body(body, end)
+        changed = {
+            name
+            for end in ends
+            for name, value in end.items()
+            if name not in names or names[name] is not value
+        }
+        for name in changed:
             names[name] = _join([end[name] for end in ends if name in end])
 
-    def simple(self, node: ast.stmt, names: Names, scope: Scope, returned: list[Value]) -> None:
+    def simple(self, node: ast.stmt, names: Names) -> None:
         match node:
             case ast.Return():
-                returned.append(self.value(node.value, names, scope) if node.value else None)
+                self.returned.append(self.value(node.value, names) if node.value else None)
             case ast.Assign(targets=[ast.Subscript() as target]):
                 self.set_item(target, names)
             case ast.Assign(targets=[ast.Name() as target]):
-                names[target.id] = self.value(node.value, names, scope)
+                names[target.id] = self.value(node.value, names)
             case ast.AnnAssign(target=ast.Name() as target) if node.value is not None:
-                names[target.id] = self.value(node.value, names, scope)
+                names[target.id] = self.value(node.value, names)
             case ast.AugAssign(target=ast.Name() as target):
-                old, new = names.get(target.id), self.value(node.value, names, scope)
+                old, new = names.get(target.id), self.value(node.value, names)
                 names[target.id] = old | new if isinstance(old, Keys) else None
             case ast.Delete(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)]):
                 self.remove(name, key, names)
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))) as call):
-                self.method(name, call, names, scope)
+                self.method(name, call, names)
             case ast.Assign():
                 for part in node.targets:
                     _forget(part, names)
 
-    def method(self, name: str, call: ast.Call, names: Names, scope: Scope) -> None:
+    def method(self, name: str, call: ast.Call, names: Names) -> None:
         """`metrics.update(...)` and the like."""
         old = names.get(name)
         if not isinstance(old, Keys) or not isinstance(call.func, ast.Attribute):
             return
         if call.func.attr == "update":
             for value in call.args:
-                old = old | self.value(value, names, scope)
+                old = old | self.value(value, names)
             named = frozenset(keyword.arg for keyword in call.keywords if keyword.arg)
             is_open = any(keyword.arg is None for keyword in call.keywords)
             names[name] = old | Keys(named, is_open)
@@ -368,16 +355,16 @@ class _Reader(_Values):
         elif call.func.attr == "clear":
             names[name] = Keys(frozenset())
 
+    def remove(self, name: str, key: ast.expr, names: Names) -> None:
+        old, text = names.get(name), _text(key, names)
+        if isinstance(old, Keys) and text is not None:
+            names[name] = Keys(old.names - {text}, old.is_open)
+
     def set_item(self, target: ast.Subscript, names: Names) -> None:
         if isinstance(target.value, ast.Name):
             old, key = names.get(target.value.id), _text(target.slice, names)
             if isinstance(old, Keys):
                 names[target.value.id] = old | (Keys(frozenset({key})) if key else None)
-
-    def remove(self, name: str, key: ast.expr, names: Names) -> None:
-        old, text = names.get(name), _text(key, names)
-        if isinstance(old, Keys) and text is not None:
-            names[name] = Keys(old.names - {text}, old.is_open)
 
 
 def _read_key(node: ast.AST, names: Names) -> tuple[str, str, int] | None:

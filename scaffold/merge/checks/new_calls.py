@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from scaffold.merge.checks.update import Update
-from scaffold.merge.semantics.infer import Project
+from scaffold.merge.semantics.effects import own_nodes
+from scaffold.merge.semantics.infer import Project, positional
 from scaffold.merge.semantics.names import is_test
-from scaffold.merge.semantics.scopes import Facts, Function, Scope, walk
-from scaffold.merge.source.parse import nodes_of, parse, statements_of
+from scaffold.merge.semantics.scopes import Facts, Function, Scope
+from scaffold.merge.source.parse import nodes_of, parse, statements_of, targets_of
 
 
 def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
@@ -58,7 +59,7 @@ def _longer(facts: Facts) -> list[tuple[ast.Call, Scope]]:
 
 
 def _places(function: Function) -> list[str]:
-    return [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    return [argument.arg for argument in positional(function)]
 
 
 def _places_of(name: str, files: Mapping[str, str]) -> list[str]:
@@ -99,21 +100,17 @@ def _results(
 @lru_cache(maxsize=4096)
 def shape_of(function: Function) -> str:
     """What all returns of a function give, in words, or nothing if that is not plain to see."""
-    own = [*walk(function)]
+    own = own_nodes(function)
     if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own):
         return ""
     values = [node.value for node in own if isinstance(node, ast.Return)]
     shapes = {_shape(value, own) for value in values}
     if not shapes - {"nothing"}:
-        return "" if _is_stub(function.body[-1]) else "nothing"
+        end = function.body[-1]
+        last = end.value if isinstance(end, ast.Expr) else end
+        is_stub = isinstance(last, ast.Raise | ast.Pass | ast.Constant)  # others write it
+        return "" if is_stub else "nothing"
     return shapes.pop() if len(shapes) == 1 else ""
-
-
-def _is_stub(last: ast.stmt) -> bool:
-    """Whether a function ends with `raise`, `pass`, `...` or its docstring: others write it."""
-    if isinstance(last, ast.Expr):
-        return isinstance(last.value, ast.Constant)
-    return isinstance(last, ast.Raise | ast.Pass)
 
 
 def _shape(value: ast.expr | None, own: list[ast.AST]) -> str:
@@ -129,21 +126,16 @@ def _shape(value: ast.expr | None, own: list[ast.AST]) -> str:
         case ast.BinOp(op=ast.Div()):
             return "one value"
         case ast.BinOp(op=ast.BitOr()):
-            return (
-                "a dict" if "a dict" in (_shape(value.left, own), _shape(value.right, own)) else ""
-            )
+            sides = _shape(value.left, own), _shape(value.right, own)
+            return "a dict" if "a dict" in sides else ""
         case ast.Name():
             given = [
                 node.value
                 for node in own
                 if isinstance(node, ast.Assign | ast.AnnAssign)
-                for target in _targets(node)
+                for target in targets_of(node)
                 if isinstance(target, ast.Name) and target.id == value.id
             ]
             shapes = {_shape(item, []) for item in given}
             return shapes.pop() if len(shapes) == 1 else ""
     return ""
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]

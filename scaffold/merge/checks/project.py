@@ -6,7 +6,7 @@ What was wrong before is the owner's; what a fresh render has is meant. Nothing 
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
@@ -23,8 +23,7 @@ from scaffold.merge.semantics.names import UNDEFINED, find_faults, module_of
 from scaffold.merge.semantics.scopes import Facts, Scope
 from scaffold.merge.semantics.types import Class, Module, Object
 from scaffold.merge.source.parse import nodes_of, parse
-
-Files = Mapping[str, str]
+from scaffold.merge.source.versions import Files
 
 _MOST_FILES = 200  # of a larger project, only files that its code imports are checked
 _IMPORT = r"(?m)^[ \t]*(?:from|import) .*"
@@ -75,16 +74,16 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
         meant = {*_find(update.fresh, rendered, before, modules)}
         found = [wrong for wrong in found if wrong not in meant]
     found += [Wrong(*row) for check in CHECKS for row in check(update)]
-    found = [_in_cell(wrong, after) for wrong in found]
+    found = [
+        (
+            replace(row, cell=cell_of(after[row.path], row.line))
+            if row.path.endswith(NOTEBOOK)
+            else row
+        )
+        for row in found
+    ]
     unique = {(wrong.path, wrong.text): wrong for wrong in reversed(found)}
     return sorted(unique.values(), key=lambda wrong: (wrong.path, wrong.line))
-
-
-def _in_cell(wrong: Wrong, after: Files) -> Wrong:
-    """With the cell of a notebook in place of the line."""
-    if not wrong.path.endswith(NOTEBOOK):
-        return wrong
-    return replace(wrong, cell=cell_of(after[wrong.path], wrong.line))
 
 
 def checked_in(files: Mapping[str, str | None]) -> dict[str, str]:
@@ -154,38 +153,23 @@ def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
 
 
 def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:
-    """Attributes of modules, of classes and of their objects; also with getattr() and asdict()."""
-    asked = {
-        name
-        for call, _ in facts.calls
-        if isinstance(call.func, ast.Name) and call.func.id == "hasattr"
-        for name in _strings(call.args[1:2])
-    }
+    """Attributes of modules, of classes and of their objects; also with getattr()."""
+    asked: set[str] = set()  # with hasattr()
     uses: list[tuple[ast.expr, str, Scope, ast.expr]] = [
         (node.value, node.attr, scope, node)
         for node, scope in facts.attributes
         if isinstance(node.ctx, ast.Load)
     ]
     for call, scope in facts.calls:
-        if isinstance(call.func, ast.Name) and call.func.id == "getattr":
-            uses += [(call.args[0], name, scope, call) for name in _strings(call.args[1:2])]
-    for item, scope in facts.items:
-        if isinstance(item.value, ast.Call) and len(item.value.args) == 1:
-            function = item.value.func
-            name = function.attr if isinstance(function, ast.Attribute) else ast.unparse(function)
-            if name in ("asdict", "vars"):
-                value = item.value.args[0]
-                uses += [(value, key, scope, item) for key in _strings([item.slice])]
+        match call:
+            case ast.Call(ast.Name("hasattr"), [_, ast.Constant(str() as name), *_]):
+                asked.add(name)
+            case ast.Call(ast.Name("getattr"), [value, ast.Constant(str() as name), *_]):
+                uses.append((value, name, scope, call))
     for value, name, scope, node in uses:
         owner = _lacks(project, value, name, scope)
         if owner and name not in asked and not name.startswith("__"):
             yield Wrong(facts.path, f"{ast.unparse(node)}: {owner} has no {name}", node.lineno)
-
-
-def _strings(nodes: Iterable[ast.expr]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
 
 
 def _lacks(project: Project, value: ast.expr, name: str, scope: Scope) -> str:
@@ -199,6 +183,6 @@ def _lacks(project: Project, value: ast.expr, name: str, scope: Scope) -> str:
     if isinstance(kind, Class | Object):
         own = kind.of if isinstance(kind, Object) else kind
         members = project.members(own)
-        has = members.is_open or name in members.bindings or name in project.added(own)
+        has = members.is_open or name in members.bindings or name in project.added[own]
         return "" if has or name == "mro" else own.name
     return ""

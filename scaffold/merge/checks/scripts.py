@@ -26,10 +26,10 @@ def notebook_code(text: str) -> str:
         ]
     except (ValueError, TypeError, KeyError, RecursionError):
         return ""
-    sources = [
-        (number, MAGIC.sub(lambda m: "#" + "\n" * m[0].count("\n"), s)) for number, s in sources
-    ]
-    code = "".join(f"# cell {number}\n{source.rstrip()}\n" for number, source in sources)
+    code = ""
+    for number, source in sources:
+        plain = MAGIC.sub(lambda found: "#" + "\n" * found[0].count("\n"), source)
+        code += f"# cell {number}\n{plain.rstrip()}\n"
     return re.sub(r"(?m)^([ \t]*)[%!?].*$", r"\1pass", code)  # commands of IPython
 
 

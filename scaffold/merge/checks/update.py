@@ -11,8 +11,6 @@ from scaffold.merge.semantics.scopes import Facts, Scope, read_facts
 
 @dataclass
 class Update:
-    """What the checks compare."""
-
     before: Project
     after: Project
     rendered: Mapping[str, str]  # the code without edits, by path
@@ -32,10 +30,9 @@ def read_project(files: Mapping[str, str]) -> Project:
 @lru_cache(maxsize=3)
 def _read(files: tuple[tuple[str, str], ...]) -> Project:
     """A project before, after, or as rendered: with conflicts, each is looked at twice."""
-    found = {path: read_facts(path, text) for path, text in files}
-    return Project({path: facts or _unreadable(path) for path, facts in found.items()})
-
-
-def _unreadable(path: str) -> Facts:
-    tree = ast.Module([], [])
-    return Facts(path, tree, Scope(path, tree, names={"__getattr__": [None]}))
+    nothing = ast.Module([], [])
+    found = {}
+    for path, text in files:
+        unreadable = Facts(path, nothing, Scope(path, nothing, names={"__getattr__": [None]}))
+        found[path] = read_facts(path, text) or unreadable
+    return Project(found)

@@ -21,23 +21,23 @@ from scaffold.merge.diff.deletions import (
     without_known,
 )
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
-from scaffold.merge.diff.hunks import (
-    by_level,
-    find_clashes,
-    leaves_first,
-    merge_pair,
-    whole_hunks,
-)
-from scaffold.merge.diff.mapping import Side, align, block_of
+from scaffold.merge.diff.hunks import by_level, find_clashes, leaves_first, merge_pair, whole_hunks
+from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks
 from scaffold.merge.diff.named_parts import follow_named_parts
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.source.imports import imports_of, is_standard
-from scaffold.merge.source.statement import PYTHON, TEXT, Statement, split_lines
+from scaffold.merge.source.statement import (
+    PYTHON,
+    TEXT,
+    Statement,
+    Statements,
+    block_of,
+    write_units,
+)
 from scaffold.merge.source.training import limits_gradients, prepares, waits_for_parts
-from scaffold.merge.source.write import write_units
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,6 @@ Piece = Statement | Clash
 
 @dataclass
 class Assembly(Triple):
-    """Three texts, put together."""
-
     indent: str  # of the owner's file
     gone: Collection[int] = ()  # the owner's new units that are deleted, because they were moved
     needed: set[str] = field(default_factory=set)  # imports that stay, for the owner's side
@@ -88,11 +86,9 @@ class Assembly(Triple):
             pieces += self._plain(number, start)
             pieces += self._clash(start, end)
             number = end
-            if end > start:
-                # the gap after the region is not part of it
-                continue
-            pieces += self._unit(number)
-            number += 1
+            if end == start:  # the gap after a longer region is not part of it
+                pieces += self._unit(number)
+                number += 1
         pieces += self._plain(number, len(self.base) + 1)
         pieces = _close_up(self, _imports_first(pieces))
         return [
@@ -108,13 +104,12 @@ class Assembly(Triple):
         return pieces
 
     def _unit(self, number: int) -> list[Piece]:
-        if number >= len(self.base):
-            return []
-        unit, ours, theirs = self.base[number], self.ours.of(number), self.theirs.of(number)
+        ours, theirs = self.ours.of(number), self.theirs.of(number)
         if ours and self.needed & {row.called for row in imports_of(ours)}:
-            theirs = unit
+            theirs = self.base[number]
         if ours is None or theirs is None:
             return []
+        unit = self.base[number]
         depth = ours.depth + theirs.depth - unit.depth
         if ours.depth == theirs.depth and in_same_block(self, number):
             depth = ours.depth
@@ -134,8 +129,6 @@ class Assembly(Triple):
         return [replace(self._place(merged, depth), blanks=blanks, origin=f"b{number}")]
 
     def _gap(self, gap: int) -> list[Piece]:
-        if not self.ours.inserts[gap] and not self.theirs.inserts[gap]:
-            return []
         for one, other in ((self.ours, self.theirs), (self.theirs, self.ours)):
             units, others = (
                 [side.units[row] for row in side.inserts[gap]] for side in (one, other)
@@ -178,10 +171,10 @@ class Assembly(Triple):
         return replace(self._place(side.units[place], depth), origin=self.origin(side, place))
 
     def _place(self, unit: Statement, depth: int) -> Statement:
-        in_place = unit.depth == depth and indent_fits(unit, self.indent)
-        if self.kind == PYTHON and not in_place:
+        is_indented = unit.margin == self.indent * unit.depth
+        if self.kind == PYTHON and not (unit.depth == depth and is_indented):
             return unit.at(depth, self.indent)
-        return unit if unit.depth == depth else replace(unit, depth=depth)
+        return replace(unit, depth=depth)
 
     def _clash(self, start: int, end: int) -> list[Piece]:
         ours = self._span(self.ours, self.theirs, start, end)
@@ -205,7 +198,7 @@ class Assembly(Triple):
         return [self._at(one, place, one.units[place].depth + change) for place in places]
 
 
-def _new_names(theirs: Sequence[Statement], ours: Sequence[Statement]) -> set[int]:
+def _new_names(theirs: Statements, ours: Statements) -> set[int]:
     """The new imports and definitions of the other side, which do no harm with the owner's.
 
     Other lines may need them.
@@ -227,24 +220,18 @@ def _without_common(
     base: list[Statement], ours: list[Statement], theirs: list[Statement], hunk: Hunk
 ) -> list[Piece]:
     """A conflict without the lines that both sides have at its beginning and at its end."""
-    before: list[Piece] = []
-    after: list[Piece] = []
-    while ours and theirs and _equal(ours[0], theirs[0]):
-        before.append(ours.pop(0))
-        same = theirs.pop(0).same
-        if base and base[0].same == same:
-            base.pop(0)
-    while ours and theirs and _equal(ours[-1], theirs[-1]):
-        after.insert(0, ours.pop())
-        same = theirs.pop().same
-        if base and base[-1].same == same:
-            base.pop()
-    return [*before, Clash(tuple(ours), tuple(base), tuple(theirs), hunk), *after]
+    common: dict[int, list[Piece]] = {0: [], -1: []}
+    for end, found in common.items():
+        while ours and theirs and _equal(ours[end], theirs[end]):
+            found.append(ours.pop(end))
+            same = theirs.pop(end).same
+            if base and base[end].same == same:
+                base.pop(end)
+    clash = Clash(tuple(ours), tuple(base), tuple(theirs), hunk)
+    return [*common[0], clash, *reversed(common[-1])]
 
 
-def _in_order(
-    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> list[Piece]:
+def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> list[Piece]:
     """The new units of both sides in one gap."""
     if not ours or not theirs:
         return [*ours, *theirs]
@@ -314,17 +301,9 @@ def _equal(one: Statement, two: Statement) -> bool:
     return (one.same, one.depth) == (two.same, two.depth)
 
 
-def indent_fits(unit: Statement, indent: str) -> bool:
-    """Whether a unit is indented in the owner's way."""
-    return unit.lines[0].startswith(indent * unit.depth) and not unit.lines[0].startswith(
-        (indent * unit.depth + " ", indent * unit.depth + "\t")
-    )
-
-
 def assemble(
-    sides: Sequence[Sequence[Statement]], kind: str, indent: str = "    ", union: bool = False
+    sides: Sequence[Statements], kind: str, indent: str = "    ", union: bool = False
 ) -> Assembly:
-    """Put together the statements of base, ours and theirs."""
     base, ours, theirs = sides
     other = align(base, theirs)
     for follow in (follow_moved_blocks, follow_named_parts) if kind == PYTHON else ():
@@ -332,35 +311,19 @@ def assemble(
         if now is not base:
             base, other = now, align(now, theirs)
     mine = align(base, ours, theirs if kind == PYTHON else None)
-    found = Assembly(base, mine, other, kind, merge_lines, union, indent)
+    found = Assembly(base, mine, other, kind, union, indent)
     gone = moved_and_gone(found)[0] | emptied(found) | moved_comments(found)
     return replace(found, gone=gone, followed=moved_and_changed(found))
-
-
-def merge_lines(base: str, ours: str, theirs: str) -> str | None:
-    """The text merged line by line. None if there is a conflict, or if it has only one line."""
-    texts = [split_lines(text) for text in (base, ours, theirs)]
-    if max(map(len, texts)) < 2:
-        return None
-    rows: list[str] = []
-    for piece in assemble(texts, TEXT).merge():
-        if isinstance(piece, Clash):
-            return None
-        rows += [""] * piece.blanks + list(piece.lines)
-    return "\n".join(rows)
 
 
 # what is written
 
 
 def choose_ours(pieces: Sequence[Piece]) -> list[Statement]:
-    """The merged units, with the owner's side of each conflict."""
     return choose(pieces, lambda clash: clash.ours)
 
 
-def choose(
-    pieces: Sequence[Piece], side: Callable[[Clash], Sequence[Statement]]
-) -> list[Statement]:
+def choose(pieces: Sequence[Piece], side: Callable[[Clash], Statements]) -> list[Statement]:
     """The merged units, with one side of each conflict."""
     units: list[Statement] = []
     for piece in pieces:
@@ -389,5 +352,5 @@ def write_pieces(
     return "".join(f"{row}\n" for row in rows), conflicts
 
 
-def _rows(units: Sequence[Statement]) -> list[str]:
+def _rows(units: Statements) -> list[str]:
     return write_units(units).strip("\n").split("\n") if units else []

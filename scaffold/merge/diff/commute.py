@@ -2,7 +2,7 @@
 
 import ast
 import builtins
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
 from scaffold.merge.diff.mapping import anchor
@@ -15,7 +15,8 @@ from scaffold.merge.semantics.effects import (
     root_of,
 )
 from scaffold.merge.semantics.flow import bound_in, read_in
-from scaffold.merge.source.statement import PYTHON, Statement, is_constant
+from scaffold.merge.source.parse import last_name
+from scaffold.merge.source.statement import PYTHON, Statement, Statements
 from scaffold.merge.source.training import steps_schedule
 
 # after these, other code still runs; after `raise SystemExit`, none does
@@ -23,10 +24,7 @@ _TURNS = (ast.Break, ast.Continue, ast.Return)
 
 
 def can_commute(
-    one: Sequence[Statement],
-    two: Sequence[Statement],
-    modules: Collection[str],
-    given: Collection[str] = (),
+    one: Statements, two: Statements, modules: Collection[str], given: Collection[str] = ()
 ) -> bool:
     """Whether neither part can notice which of them comes first, apart from the names `given`.
 
@@ -77,7 +75,7 @@ def _sets_attributes(
     return False
 
 
-def _parse(units: Sequence[Statement]) -> ast.Module | None:
+def _parse(units: Statements) -> ast.Module | None:
     level = min(unit.depth for unit in units)
     text = "\n".join(unit.at(unit.depth - level, "    ").text for unit in units)
     after = "    " * (units[-1].depth - level + 1) + "pass"
@@ -110,18 +108,18 @@ def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
     named = len(purpose) > 1 and purpose[0] not in ("Import", "ImportFrom", "Return")
     found = {purpose} if named and purpose[1] else set()
     if isinstance(unit.node, ast.Expr) and isinstance(unit.node.value, ast.Call):
-        texts = [part.value for part in unit.node.value.args[:1] if is_constant(part)]
+        texts = [part.value for part in unit.node.value.args[:1] if isinstance(part, ast.Constant)]
         found |= {(*purpose, text) for text in texts if isinstance(text, str)}  # what it is called
     if steps_schedule(unit.text):
         found.add(("steps", "schedule"))
     calls = _outer_calls(unit.node) if unit.node else ()
-    names = (_name(call) for call in calls if _says_what(call))
+    names = (last_name(call.func) for call in calls if _says_what(call))
     return frozenset({*found, *(("call", name) for name in names)})
 
 
 def _says_what(call: ast.Call) -> bool:
     """Whether the name of what is called is specific: of two words, or that of a compiled model."""
-    name = _name(call)
+    name = last_name(call.func)
     return "_" in name.strip("_") or (name == "compile" and root_of(call.func) != "re")
 
 
@@ -133,21 +131,13 @@ def _outer_calls(tree: ast.AST) -> Iterator[ast.Call]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call):
             yield node
-            if not hasattr(builtins, _name(node)):
+            if not hasattr(builtins, last_name(node.func)):
                 yield from _outer_calls(ast.Expr(node.func))
                 continue
         yield from _outer_calls(node)
 
 
-def _name(call: ast.Call) -> str:
-    """What a call calls, without the object of a method."""
-    func = call.func
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-
-
-def work_on_given(
-    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> bool:
+def work_on_given(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
     """Whether new lines of both sides share only what the line above them binds: a batch, say.
 
     The owner's come first then: they were written for what is given there. Lines that bind
@@ -160,9 +150,7 @@ def work_on_given(
     return _share_only(triple, ours, theirs, effects_of(there).binds)
 
 
-def get_given_again(
-    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> bool:
+def get_given_again(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
     """Whether the other side's new lines bind what the loop above gave to the owner's.
 
     The owner's come last then, into the same block: `for batch in window: x, y = batch`.
@@ -184,7 +172,7 @@ def _given_by(triple: Triple, gap: int) -> int | None:
 
 
 def _share_only(
-    triple: Triple, ours: Sequence[Statement], theirs: Sequence[Statement], given: Collection[str]
+    triple: Triple, ours: Statements, theirs: Statements, given: Collection[str]
 ) -> bool:
     modules = triple.modules()
     return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)

@@ -4,18 +4,18 @@ import ast
 import builtins
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from scaffold.merge.diff.mapping import Side, anchor, block_of
+from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in, functions
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.statement import PYTHON, TOML, Statement
+from scaffold.merge.source.statement import PYTHON, TOML, Statement, Statements, block_of
 from scaffold.merge.source.training import accumulates
 
 
-def without_known(triple: Triple, gap: int, theirs: Sequence[Statement]) -> Iterator[Statement]:
+def without_known(triple: Triple, gap: int, theirs: Statements) -> Iterator[Statement]:
     """The other side's new units of a gap without those that the owner has, or had, elsewhere."""
     drop = False
     for place, unit in zip(triple.theirs.inserts[gap], theirs, strict=True):
@@ -203,12 +203,12 @@ def _moved(triple: Triple) -> dict[int, int]:
     return found
 
 
-def _code(units: Sequence[Statement], number: int) -> tuple[str, ...]:
+def _code(units: Statements, number: int) -> tuple[str, ...]:
     """The code of a statement, and of all that is in its block."""
     return tuple(units[row].key for row in (number, *block_of(units, number)))
 
 
-def _identity(units: Sequence[Statement], number: int) -> tuple[str, ...]:
+def _identity(units: Statements, number: int) -> tuple[str, ...]:
     """The scope and the code of a statement; a field may be in any class."""
     unit = units[number]
     in_class = unit.scope.rpartition(".")[2][:1].isupper()

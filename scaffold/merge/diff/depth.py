@@ -5,11 +5,11 @@ import itertools
 from collections.abc import Iterator
 
 from scaffold.merge.diff.commute import get_given_again
-from scaffold.merge.diff.mapping import Side, anchor, block_of
+from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import read_in
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.statement import PYTHON, Statement, block_of, start_of
 from scaffold.merge.source.training import (
     limits_gradients,
     puts_in_other_weights,
@@ -20,18 +20,18 @@ from scaffold.merge.source.training import (
 
 def in_same_block(triple: Triple, number: int) -> bool:
     """Whether both sides put a unit into the same new blocks, or neither into one."""
-    heads = []
-    for side in (triple.ours, triple.theirs):
-        around = side.heads(side.match[number])
-        heads.append([side.units[row].key for row in around if row not in side.number_of])
-    return heads[0] == heads[1]
+    ours, theirs = (
+        [side.units[row].key for row in side.heads(side.match[number]) if row not in side.number_of]
+        for side in (triple.ours, triple.theirs)
+    )
+    return ours == theirs
 
 
 def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -> int:
     """How much deeper the other side has what is around a new unit of one side."""
     if (start := _continued(one, place)) is not None:
         return depth_change(triple, one, other, start, one.gap_of[start])
-    replaced = other.of(gap) if gap < len(triple.base) and one.match[gap] is None else None
+    replaced = None if one.of(gap) else other.of(gap)
     level = one.level_at[place]
     if replaced is not None and level <= triple.base[gap].depth:
         return replaced.depth - triple.base[gap].depth
@@ -39,7 +39,7 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         return there.depth - triple.base[gap].depth
     places = one.inserts[gap]
     best: tuple[int, int, int] | None = None
-    after = one.of(gap) if gap < len(triple.base) else None
+    after = one.of(gap)
     # a blank line above, and none below: it belongs to what follows
     to_next = after is not None and one.units[places[0]].blanks > 0 and not after.blanks
     rest = itertools.takewhile(lambda row: row >= place, reversed(places))
@@ -48,7 +48,9 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     if after is not None and limits_gradients(one.units[place].text):
         to_next = True
     if one is triple.ours and gets_other_weights(triple, gap):
-        last = _commented(one, place)
+        last = place
+        while one.units[last].is_comment and last + 1 < len(one.units):
+            last += 1  # what the comment is about
         above = itertools.takewhile(lambda row: row <= last, places)
         to_next = to_next or any(needs_own_weights(triple, row) for row in above)
     if one is triple.ours and after is not None and other.inserts[gap]:
@@ -72,13 +74,6 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     return best[2] if best else 0
 
 
-def _commented(side: Side, place: int) -> int:
-    """The statement that a comment is about; of a statement, its own place."""
-    while side.units[place].is_comment and place + 1 < len(side.units):
-        place += 1
-    return place
-
-
 def _continued(side: Side, place: int) -> int | None:
     """The new `try:` or `if` that a new unit continues, or that the block around it does."""
     units, parents = side.units, side.parents
@@ -86,11 +81,10 @@ def _continued(side: Side, place: int) -> int | None:
         place = head
     if not units[place].continues:
         return None
-    depth = units[place].depth
-    above = (row for row in range(place - 1, -1, -1) if units[row].depth <= depth)
-    start = next((row for row in above if not units[row].continues), None)
-    is_new = start is not None and start not in side.number_of and units[start].depth == depth
-    return start if is_new else None
+    start = start_of(units, place)
+    if start is None or start in side.number_of or units[start].depth != units[place].depth:
+        return None
+    return start
 
 
 def gets_other_weights(triple: Triple, gap: int) -> bool:
@@ -101,7 +95,7 @@ def gets_other_weights(triple: Triple, gap: int) -> bool:
     head = None if above is None else theirs.parents[above]
     if head is None or head in theirs.number_of:
         return False
-    return puts_in_other_weights(theirs.units[head].text)
+    return bool(puts_in_other_weights(theirs.units[head].text))
 
 
 def needs_own_weights(triple: Triple, place: int) -> bool:
@@ -212,11 +206,8 @@ def _other_branches(side: Side, head: int) -> Iterator[int]:
 
 def _above(side: Side, gap: int, level: int) -> int:
     """The nearest unit of the base above a gap that is not in a deeper block, or -1."""
-    for number in range(gap - 1, -1, -1):
-        unit = side.of(number)
-        if unit is not None and unit.depth <= level:
-            return number
-    return -1
+    above = ((number, side.of(number)) for number in range(gap - 1, -1, -1))
+    return next((number for number, unit in above if unit and unit.depth <= level), -1)
 
 
 def depth_change_of_hunk(triple: Triple, side: Side, start: int, end: int) -> int:

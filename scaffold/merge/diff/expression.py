@@ -7,16 +7,17 @@ that the owner's layout and comments stay. Arguments are matched by name, not by
 import ast
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
 
-from scaffold.merge.diff.words import MergeLines, merge_words
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.statement import Statement, indent_of, parse_framed, shift
+from scaffold.merge.source.matcher import SequenceMatcher
+from scaffold.merge.source.statement import Statement, indent_of, parse_unit, shift
 
 LINE_LENGTH = 100
+_WORD = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 class Differs(Exception):
@@ -85,23 +86,14 @@ class Splice:
 
 
 @lru_cache(maxsize=4096)
-def merge_unit(
-    base: Statement, ours: Statement, theirs: Statement, merge_lines: MergeLines
-) -> Statement | None:
-    """The owner's unit with the other side's change. None if they can't be merged.
-
-    `merge_lines` merges docstrings.
-    """
+def merge_unit(base: Statement, ours: Statement, theirs: Statement) -> Statement | None:
+    """The owner's unit with the other side's change. None if they can't be merged."""
     if base.is_comment or ours.is_comment or theirs.is_comment:
         return None
-    if base.key == theirs.key:  # they changed only a comment: the owner's code and words stay
-        return ours
     if found := _merged_imports(base, ours, theirs):
         return found
-    if base.key == ours.key and all(len(unit.lines) == 1 for unit in (base, ours, theirs)):
-        return _with_comment(ours, theirs)  # the owner changed a comment
     flat = [_flat_text(unit) for unit in (base, ours, theirs)]
-    text = merge_lines(*flat) if _is_docstring(flat[1]) else merge_text(*flat)
+    text = merge_text(*flat)
     if text is None:
         return None
     width = indent_of(ours.lines[0])
@@ -125,17 +117,6 @@ def _merged_imports(base: Statement, ours: Statement, theirs: Statement) -> Stat
     return theirs if own | new <= old and not own & new else None  # no code needs it: it goes
 
 
-def _with_comment(ours: Statement, theirs: Statement) -> Statement:
-    """Their code with the owner's trailing comment, on one line."""
-    code = _without(theirs.lines[0], theirs.comment)
-    line = f"{code}  {ours.comment}" if ours.comment else code
-    return replace(theirs, lines=(line,), comment=ours.comment)
-
-
-def _without(line: str, comment: str) -> str:
-    return line[: line.rindex(comment)].rstrip() if comment else line.rstrip()
-
-
 def merge_text(base: str, ours: str, theirs: str) -> str | None:
     """The merged statement, or None."""
     first, own, second = map(read_source, (base, ours, theirs))
@@ -150,11 +131,11 @@ def merge_text(base: str, ours: str, theirs: str) -> str | None:
         return None
     for splice in reversed(splices):
         ours = ours[: splice.start] + splice.text + ours[splice.end :]
-    return ours if parse_framed(ours) else None
+    return ours if parse_unit(ours) else None
 
 
 def read_source(text: str) -> Source | None:
-    found = parse_framed(text)
+    found = parse_unit(text)
     return found and Source(text, found[0], found[1].rows, found[1].column)
 
 
@@ -199,8 +180,9 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
         if _values(b) == _values(t):  # they only named arguments of what the owner does not call
             return
         raise Differs
+    is_list = _named(m) is not None
     for name in b._fields:
-        if type(m) in _LISTS and name in _LISTS[type(m)][0]:
+        if is_list and name in _LISTED:
             continue
         old, own, new = (getattr(node, name, None) for node in nodes)
         if _dump(new) in (_dump(old), _dump(own)):
@@ -214,12 +196,29 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
                 yield from _merge_nodes(sources, parts)
         else:
             raise Differs
-    if type(m) in _LISTS:
-        read = _LISTS[type(m)][1]
-        yield from _merge_items(
-            sources,
-            (_items(base, read(b)), _items(ours, read(m)), _items(theirs, read(t))),
-        )
+    if is_list:
+        yield from _merge_items(sources, (_items(base, b), _items(ours, m), _items(theirs, t)))
+
+
+def merge_words(base: str, ours: str, theirs: str) -> str | None:
+    """The text with the changes of both sides. None if no word stands between two of them."""
+    old = _WORD.findall(base)
+    sides = [_changes(old, _WORD.findall(text)) for text in (ours, theirs)]
+    changes = sorted({*sides[0], *sides[1]})
+    for one, two in itertools.pairwise(changes):
+        between = "".join(old[one[1] : two[0]])
+        is_one_side = any(one in side and two in side for side in sides)
+        if one[1] > two[0] or not (is_one_side or re.search(r"\w", between)):
+            return None
+    for start, end, new in reversed(changes):
+        old[start:end] = [new]
+    return "".join(old)
+
+
+def _changes(old: list[str], new: list[str]) -> set[tuple[int, int, str]]:
+    """From where to where other words stand, and which."""
+    codes = SequenceMatcher(old, new).get_opcodes()
+    return {(i, j, "".join(new[x:y])) for code, i, j, x, y in codes if code != "equal"}
 
 
 def _as_call(source: Source, node: ast.Dict) -> Source:
@@ -310,63 +309,36 @@ def _dump(value: object) -> str:
 
 # a name, the nodes that it begins and ends with, and the one that can be merged further
 Named = tuple[str, ast.AST, ast.AST, ast.AST | None]
+_LISTED = {"args", "keywords", "elts", "keys", "values", "names", "defaults"}  # fields with items
 
 
-def _call(node: ast.AST) -> list[Named]:
-    assert isinstance(node, ast.Call)
-    named: list[Named] = []
-    for number, argument in enumerate(node.args):
-        named.append((f"{number}", argument, argument, argument))
-    for keyword in node.keywords:
-        name = keyword.arg or f"**{ast.dump(keyword.value)}"
-        named.append((name, keyword, keyword, keyword.value))
-    return named
+def _named(node: ast.AST) -> list[Named] | None:
+    """The items of a node that holds a list of them, in the order of the text."""
+    match node:
+        case ast.Call():
+            found: list[Named] = [(f"{n}", row, row, row) for n, row in enumerate(node.args)]
+            for word in node.keywords:
+                found.append((word.arg or f"**{ast.dump(word.value)}", word, word, word.value))
+            return found
+        case ast.List() | ast.Tuple() | ast.Set():
+            return [(ast.dump(row), row, row, None) for row in node.elts]
+        case ast.Dict():
+            return [
+                (ast.dump(key) if key else f"**{ast.dump(value)}", key or value, value, value)
+                for key, value in zip(node.keys, node.values, strict=True)
+            ]
+        case ast.arguments():  # those that may be given by position, named as such arguments are
+            without = [None] * (len(node.args) - len(node.defaults))
+            pairs = zip(node.args, [*without, *node.defaults], strict=False)
+            return [(f"0 {row.arg}", row, default or row, None) for row, default in pairs]
+        case ast.Import() | ast.ImportFrom():
+            return [(ast.dump(alias), alias, alias, None) for alias in node.names]
+    return None
 
 
-def _elements(node: ast.AST) -> list[Named]:
-    assert isinstance(node, ast.List | ast.Tuple | ast.Set)
-    return [(ast.dump(element), element, element, None) for element in node.elts]
-
-
-def _pairs(node: ast.AST) -> list[Named]:
-    assert isinstance(node, ast.Dict)
-    return [
-        (ast.dump(key) if key else f"**{ast.dump(value)}", key or value, value, value)
-        for key, value in zip(node.keys, node.values, strict=True)
-    ]
-
-
-def _parameters(node: ast.AST) -> list[Named]:
-    """The parameters that may be given by position, named as positional arguments are."""
-    assert isinstance(node, ast.arguments)
-    without = [None] * (len(node.args) - len(node.defaults))
-    return [
-        (f"0 {row.arg}", row, default or row, None)
-        for row, default in zip(node.args, [*without, *node.defaults], strict=False)
-    ]
-
-
-def _names(node: ast.AST) -> list[Named]:
-    assert isinstance(node, ast.Import | ast.ImportFrom)
-    return [(ast.dump(alias), alias, alias, None) for alias in node.names]
-
-
-# nodes that hold a list of items: the fields it is in, and what reads it in the order of the text
-_LISTS: dict[type[ast.AST], tuple[tuple[str, ...], Callable[[ast.AST], list[Named]]]] = {
-    ast.Call: (("args", "keywords"), _call),
-    ast.List: (("elts",), _elements),
-    ast.Tuple: (("elts",), _elements),
-    ast.Set: (("elts",), _elements),
-    ast.Dict: (("keys", "values"), _pairs),
-    ast.Import: (("names",), _names),
-    ast.ImportFrom: (("names",), _names),
-    ast.arguments: (("args", "defaults"), _parameters),
-}
-
-
-def _items(source: Source, named: Sequence[Named]) -> list[Item]:
+def _items(source: Source, node: ast.AST) -> list[Item]:
     found = []
-    for name, first, last, inner in named:
+    for name, first, last, inner in _named(node) or ():
         start, end = source.span(first)[0], source.span(last)[1]
         if name.startswith("**") and not source.text.startswith("**", start):
             start = source.text.rindex("**", 0, start)  # of a dict: it belongs to no node
@@ -596,7 +568,7 @@ def lay_out(text: str, width: int, ours: Statement) -> str:
     import black
 
     length = max([LINE_LENGTH, *(len(row) for row in ours.lines)]) - width
-    found = parse_framed(text)
+    found = parse_unit(text)
     if found is None or found[1].word:
         return text
     body = "\n    pass" if text.rstrip().endswith(":") else ""
@@ -617,7 +589,3 @@ def _is_laid_out(text: str, length: int) -> bool:
         return black.format_str(text, mode=black.Mode(line_length=length)).rstrip("\n") == text
     except ValueError:
         return False
-
-
-def _is_docstring(text: str) -> bool:
-    return bool(re.match(r"[rR]?(\"\"\"|''')", text))

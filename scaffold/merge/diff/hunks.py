@@ -8,24 +8,18 @@ import ast
 import itertools
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from scaffold.merge.diff.commute import (
-    can_commute,
-    get_given_again,
-    same_purpose,
-    work_on_given,
-)
+from scaffold.merge.diff.commute import can_commute, get_given_again, same_purpose, work_on_given
 from scaffold.merge.diff.deletions import is_in, is_required
-from scaffold.merge.diff.expression import merge_unit
-from scaffold.merge.diff.mapping import Side, anchor, block_of
+from scaffold.merge.diff.expression import merge_unit, merge_words
+from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.diff.words import merge_words
 from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.statement import PYTHON, TEXT, Statement
+from scaffold.merge.source.statement import PYTHON, TEXT, Statement, Statements, block_of, start_of
 
 _DEFINITIONS = (("FunctionDef",), ("AsyncFunctionDef",), ("ClassDef",))
 
@@ -72,14 +66,11 @@ def _moved_by_them(triple: Triple) -> Iterator[tuple[int, int]]:
 def their_changes(triple: Triple) -> list[Hunk]:
     """The regions in which the other side differs from the base."""
     found: list[Hunk] = []
-    for number in range(len(triple.base) + 1):
-        if triple.theirs.inserts[number]:
-            found.append((number, number))
-        if number < len(triple.base):
-            unit = triple.theirs.of(number)
-            old = triple.base[number]
-            if unit is None or (unit.same, unit.depth) != (old.same, old.depth):
-                found.append((number, number + 1))
+    found += [(gap, gap) for gap, places in enumerate(triple.theirs.inserts) if places]
+    for number, old in enumerate(triple.base):
+        unit = triple.theirs.of(number)
+        if unit is None or (unit.same, unit.depth) != (old.same, old.depth):
+            found.append((number, number + 1))
     return _join(found, touching=True)
 
 
@@ -103,7 +94,12 @@ def find_clashes(triple: Triple) -> list[Hunk]:
             alone = ours is not None and only_shows(ours)
             run = _deleted_run(triple, triple.theirs, number)
             found.append((number, number + 1) if alone else run)
-        elif ours and theirs and not _go_together(triple, unit, ours, theirs):
+        elif (
+            ours
+            and theirs
+            and unit.same not in (ours.same, theirs.same)
+            and merge_pair(triple, unit, ours, theirs) is None
+        ):
             found.append((number, number + 1))
     for gap in range(len(triple.base) + 1):
         if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
@@ -121,17 +117,10 @@ def _with_condition(triple: Triple, gap: int) -> Hunk:
     """A gap, with the condition that the owner's lines in it replace, or continue."""
     side = triple.ours
     first = side.inserts[gap][0]
-    if triple.kind != PYTHON:
-        return gap, gap
-    if gap < len(triple.base) and side.match[gap] is None and triple.base[gap].is_head:
-        return _deleted_run(triple, side, gap)
     if not side.units[first].continues:
         return gap, gap
-    above = (
-        row for row in reversed(range(first)) if side.units[row].depth <= side.units[first].depth
-    )
-    head = next((row for row in above if not side.units[row].continues), first)
-    return side.gap_of.get(head, gap), min(gap + 1, len(triple.base) + 1)
+    head = start_of(side.units, first)
+    return gap if head is None else side.gap_of.get(head, gap), gap + 1
 
 
 def _is_in_another_definition(triple: Triple, number: int) -> bool:
@@ -155,12 +144,6 @@ def _modules(unit: Statement) -> set[str]:
     return {row.module for row in imports_of(unit) if row.name}
 
 
-def _go_together(triple: Triple, unit: Statement, ours: Statement, theirs: Statement) -> bool:
-    if unit.same in (ours.same, theirs.same):
-        return True
-    return merge_pair(triple, unit, ours, theirs) is not None
-
-
 def merge_pair(
     triple: Triple, base: Statement, ours: Statement, theirs: Statement
 ) -> Statement | None:
@@ -171,7 +154,7 @@ def merge_pair(
         return None if words is None else replace(ours, lines=(words,), key=f"merged {words}")
     if _binds_what_stands_beside(triple, base, ours, theirs):
         return None
-    return merge_unit(base, ours, theirs, triple.merge_lines)
+    return merge_unit(base, ours, theirs)
 
 
 def _binds_what_stands_beside(
@@ -205,14 +188,10 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         return triple.union and not purposes[0] & purposes[1]
     if _stands_above_block(triple, gap, ours, theirs):
         return True
-    if len({min(unit.depth for unit in units) for units in (ours, theirs)}) > 1:
-        return True  # the deeper one continues the block above, the other one follows it
     return all(_fit(triple, gap, *parts) for parts in by_level(ours, theirs) if all(parts))
 
 
-def by_level(
-    ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> list[tuple[list[Statement], list[Statement]]]:
+def by_level(ours: Statements, theirs: Statements) -> list[tuple[list[Statement], list[Statement]]]:
     """New lines of both sides, one part after the other: in the block above, and below it."""
     levels = {min(unit.depth for unit in units) for units in (ours, theirs)}
     if len(levels) > 1:
@@ -244,9 +223,7 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
     )
 
 
-def leaves_first(
-    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> bool:
+def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
     """Whether the other side leaves a loop at its start, `if done: break`, above the owner's."""
     above = triple.base[gap - 1] if gap else None
     if len(theirs) != 2 or not above or not isinstance(above.node, ast.For | ast.While):
@@ -257,9 +234,7 @@ def leaves_first(
     return not changed & effects_of(theirs[0]).reads
 
 
-def _stands_above_block(
-    triple: Triple, gap: int, ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> bool:
+def _stands_above_block(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
     """Whether the owner leaves the function early, above a `with` that the other side opens."""
     if len(theirs) > 1 or not triple.opens_for_next(triple.theirs, gap):
         return False
@@ -267,7 +242,7 @@ def _stands_above_block(
     return leaves and isinstance(theirs[0].node, ast.With)
 
 
-def _without_branches(units: Sequence[Statement]) -> list[Statement]:
+def _without_branches(units: Statements) -> list[Statement]:
     """The units without those that continue the condition above: `else`, and what is in it."""
     start = 0
     while start < len(units) and units[start].continues:
@@ -347,9 +322,7 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
 
 def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
     """Whether this side wrote something else in place of the units on both sides of a gap."""
-    if not 0 < gap < len(triple.base) or side.match[gap - 1] is not None:
-        return False
-    if side.match[gap] is not None:
+    if not 0 < gap < len(triple.base) or side.of(gap - 1) or side.of(gap):
         return False
     start, end = _deleted_run(triple, side, gap)
     return any(side.inserts[place] for place in range(start, end))
@@ -415,12 +388,8 @@ def _whole_blocks(triple: Triple, hunk: Hunk) -> Hunk:
     for side in (triple.ours, triple.theirs):
         for gap in range(start, max(end, start + 1)):
             for place in side.inserts[gap]:
-                after = place + 1
-                while after < len(side.units) and (
-                    side.units[after].depth > side.units[place].depth
-                ):
-                    last = max(last, side.number_of.get(after, -1) + 1)
-                    after += 1
+                block = block_of(side.units, place)
+                last = max([last, *(side.number_of.get(row, -1) + 1 for row in block)])
     return start, last
 
 
@@ -438,11 +407,9 @@ def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:
 def mentions(triple: Triple, hunk: Hunk, name: str, is_attribute: bool = True) -> bool:
     """Whether what the other side changed in a hunk has a name in it, or such an attribute."""
     start, end = hunk
-    units = list(triple.base[start:end])
-    for number in range(start, end + 1):
-        units += [triple.theirs.units[place] for place in triple.theirs.inserts[number]]
-        unit = triple.theirs.of(number) if number < end else None
-        units += [unit] if unit else []
+    side, units = triple.theirs, list(triple.base[start:end])
+    units += [side.units[place] for places in side.inserts[start : end + 1] for place in places]
+    units += [unit for number in range(start, end) if (unit := side.of(number))]
     before = "" if is_attribute else r"(?<!\.)"
     word = re.compile(rf"\b{before}{re.escape(name.rpartition('.')[2])}\b")
     return any(word.search(unit.text) for unit in units)

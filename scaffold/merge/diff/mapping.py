@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from scaffold.merge.source.matcher import SequenceMatcher, pairs
-from scaffold.merge.source.statement import Statement, parse_unit
+from scaffold.merge.source.parse import targets_of
+from scaffold.merge.source.statement import Statement, Statements, block_of, parse_unit
 from scaffold.merge.source.training import job_option
 
 _ALIKE = 0.55  # the share of common words below which units are different statements
@@ -19,7 +20,7 @@ _ALIKE = 0.55  # the share of common words below which units are different state
 class Side:
     """One of the two edited files, seen from the base."""
 
-    units: Sequence[Statement]
+    units: Statements
     match: Sequence[int | None]  # for each unit of the base, its unit in this file
     inserts: Sequence[Sequence[int]]  # new units before each unit of the base, and at the end
     number_of: Mapping[int, int]  # the inverse of `match`
@@ -37,31 +38,24 @@ class Side:
     @cached_property
     def levels(self) -> Sequence[int]:
         """The smallest depth of the new units of each gap."""
-        return [
-            min((self.units[row].depth for row in places), default=0) for places in self.inserts
-        ]
+        depths = ([self.units[row].depth for row in places] for places in self.inserts)
+        return [min(row, default=0) for row in depths]
 
     @cached_property
     def gap_of(self) -> Mapping[int, int]:
-        """The gap of each new unit."""
         return {place: gap for gap, places in enumerate(self.inserts) for place in places}
 
     @cached_property
     def level_at(self) -> Mapping[int, int]:
         """The smallest depth of the new units of a gap, from the first one to each of them."""
-        return {
-            place: level
-            for places in self.inserts
-            for place, level in zip(
-                places,
-                itertools.accumulate((self.units[row].depth for row in places), min),
-                strict=True,
-            )
-        }
+        found: dict[int, int] = {}
+        for places in self.inserts:
+            depths = (self.units[row].depth for row in places)
+            found |= zip(places, itertools.accumulate(depths, min), strict=True)
+        return found
 
     @cached_property
     def added(self) -> list[Statement]:
-        """The new units of all gaps."""
         return [self.units[place] for places in self.inserts for place in places]
 
     @cached_property
@@ -88,12 +82,12 @@ class Side:
         ]
 
     def of(self, number: int) -> Statement | None:
-        """What became of a unit of the base."""
-        found = self.match[number]
+        """What became of a unit of the base. None at its end, too."""
+        found = self.match[number] if number < len(self.match) else None
         return None if found is None else self.units[found]
 
 
-def places_of(units: Sequence[Statement]) -> Mapping[tuple[str, str], Sequence[int]]:
+def places_of(units: Statements) -> Mapping[tuple[str, str], Sequence[int]]:
     """Where units are, by their definitions and what they say."""
     found: dict[tuple[str, str], list[int]] = {}
     for place, unit in enumerate(units):
@@ -101,7 +95,7 @@ def places_of(units: Sequence[Statement]) -> Mapping[tuple[str, str], Sequence[i
     return found
 
 
-def find_parents(units: Sequence[Statement]) -> list[int | None]:
+def find_parents(units: Statements) -> list[int | None]:
     """For each unit, the nearest code above it that is less deep."""
     found: list[int | None] = []
     heads: list[int] = []
@@ -113,20 +107,17 @@ def find_parents(units: Sequence[Statement]) -> list[int | None]:
     return found
 
 
-def align(
-    base: Sequence[Statement],
-    units: Sequence[Statement],
-    theirs: Sequence[Statement] | None = None,
-) -> Side:
+def align(base: Statements, units: Statements, theirs: Statements | None = None) -> Side:
     """Map the statements of an edited file.
 
     With the other side, those that the owner moved into a new definition have no match in place,
     unless that side did the same.
     """
     match: list[int | None] = [None] * len(base)
-    _match_equal(base, units, match)
-    free = _gaps(base, units, match)
-    for b_range, u_range in free:
+    one, two = ([(unit.scope, unit.same) for unit in side] for side in (base, units))
+    for number, position in pairs(one, two):
+        match[number] = position
+    for b_range, u_range in _gaps(base, units, match):
         _match_alike(base, units, b_range, u_range, match)
     _part_heads(base, units, match)
     if theirs is not None:
@@ -144,9 +135,7 @@ def align(
     return Side(units, match, inserts, number_of)
 
 
-def _decorated(
-    units: Sequence[Statement], position: int, number_of: Mapping[int, int], gap: int
-) -> int:
+def _decorated(units: Statements, position: int, number_of: Mapping[int, int], gap: int) -> int:
     """The gap of a new unit: of a decorator, that in front of what it stands on."""
     while position not in number_of:
         if position >= len(units) or not units[position].is_decorator:
@@ -155,17 +144,8 @@ def _decorated(
     return number_of[position]
 
 
-def _match_equal(
-    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
-) -> None:
-    one = [(unit.scope, unit.same) for unit in base]
-    two = [(unit.scope, unit.same) for unit in units]
-    for number, position in pairs(one, two):
-        match[number] = position
-
-
 def _gaps(
-    base: Sequence[Statement], units: Sequence[Statement], match: Sequence[int | None]
+    base: Statements, units: Statements, match: Sequence[int | None]
 ) -> list[tuple[range, range]]:
     """Ranges between matches in which both files have units."""
     found = []
@@ -180,11 +160,7 @@ def _gaps(
 
 
 def _match_alike(
-    base: Sequence[Statement],
-    units: Sequence[Statement],
-    b_range: range,
-    u_range: range,
-    match: list[int | None],
+    base: Statements, units: Statements, b_range: range, u_range: range, match: list[int | None]
 ) -> None:
     """Pair edited units, in order, so that all pairs together are as alike as possible."""
     if len(b_range) * len(u_range) > 10_000:
@@ -206,9 +182,7 @@ def _match_alike(
             y += 1
 
 
-def _part_heads(
-    base: Sequence[Statement], units: Sequence[Statement], match: list[int | None]
-) -> None:
+def _part_heads(base: Statements, units: Statements, match: list[int | None]) -> None:
     """Undo the match of edited heads if most of what was in the block is elsewhere now."""
     for number, position in enumerate(match):
         if position is None or base[number].same == units[position].same:
@@ -221,10 +195,7 @@ def _part_heads(
 
 
 def _part_moved(
-    base: Sequence[Statement],
-    units: Sequence[Statement],
-    match: list[int | None],
-    theirs: Collection[str],
+    base: Statements, units: Statements, match: list[int | None], theirs: Collection[str]
 ) -> None:
     """Undo the match of edited statements that stand in a new definition as they were."""
     scopes = {unit.scope for unit in base}
@@ -234,14 +205,6 @@ def _part_moved(
         key, now = base[number].key, None if position is None else units[position].key
         if now not in (None, key) and now not in theirs and known[key] == moved[key] == 1:
             match[number] = None
-
-
-def block_of(units: Sequence[Statement], head: int) -> range:
-    """The units in the block that a unit opens."""
-    end = head + 1
-    while end < len(units) and units[end].depth > units[head].depth:
-        end += 1
-    return range(head + 1, end)
 
 
 def alike(one: Statement, two: Statement) -> float:
@@ -292,13 +255,12 @@ def _anchor(text: str) -> tuple[str, ...]:
     found = parse_unit(text)
     if found is None:
         return ()
-    word, node = found
-    kind = word + type(node).__name__
-    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) and not word:
+    node, frame = found
+    kind = frame.word + type(node).__name__
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) and not frame.word:
         return (kind, node.name)
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        return ("bind", *(ast.unparse(target) for target in targets))
+        return ("bind", *map(ast.unparse, targets_of(node)))
     if isinstance(node, ast.ImportFrom):
         return (kind, node.module or "")
     if isinstance(node, ast.Import):

@@ -5,19 +5,19 @@ The base and the owner's text get them where the update has them, so that edits 
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in, read_in
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statement, Statements
 
 Run = tuple[int, int, int]  # of the base: from, to, and the gap that an update moves it to
 
 
 def follow_moved_blocks(
-    base: Sequence[Statement], ours: Sequence[Statement], side: Side, indent: str
-) -> tuple[Sequence[Statement], Sequence[Statement]]:
+    base: Statements, ours: Statements, side: Side, indent: str
+) -> tuple[Statements, Statements]:
     """Base and ours with edited statements where the other side has them."""
     for start, end, gap in _moved_runs(base, side):
         own = align(base, ours)
@@ -33,7 +33,7 @@ def follow_moved_blocks(
     return base, ours
 
 
-def _moved_runs(base: Sequence[Statement], side: Side) -> Iterator[Run]:
+def _moved_runs(base: Statements, side: Side) -> Iterator[Run]:
     """Whole statements that the update deleted in one place, and has as they were in another."""
     start = 0
     while start < len(base):
@@ -55,15 +55,13 @@ def _moved_runs(base: Sequence[Statement], side: Side) -> Iterator[Run]:
         start = end
 
 
-def _place_elsewhere(base: Sequence[Statement], side: Side, number: int) -> int | None:
+def _place_elsewhere(base: Statements, side: Side, number: int) -> int | None:
     """Where the update has a statement that it deleted, if it is there once."""
     found = side.added_like(base[number]) if side.match[number] is None else []
     return found[0] if len(found) == 1 else None
 
 
-def _edited_span(
-    base: Sequence[Statement], own: Side, start: int, end: int
-) -> tuple[int, int] | None:
+def _edited_span(base: Statements, own: Side, start: int, end: int) -> tuple[int, int] | None:
     """Where the owner has statements that he edited, with a `with` or `try` of his around them."""
     places = [place for place in own.match[start:end] if place is not None]
     if not places:
@@ -94,7 +92,7 @@ def _adds_to(unit: Statement, names: Collection[str]) -> bool:
     return bool((effects.binds | roots) & effects.reads & {*names})
 
 
-def _may_move(base: Sequence[Statement], own: Side, run: Run, span: tuple[int, int]) -> bool:
+def _may_move(base: Statements, own: Side, run: Run, span: tuple[int, int]) -> bool:
     """Whether these are the owner's lines for a run, and what they read is known there, too."""
     start, end, gap = run
     units = own.units
@@ -113,7 +111,7 @@ def _may_move(base: Sequence[Statement], own: Side, run: Run, span: tuple[int, i
 
 
 def _moved(
-    units: Sequence[Statement], span: tuple[int, int], place: int, depth: int, indent: str
+    units: Statements, span: tuple[int, int], place: int, depth: int, indent: str
 ) -> list[Statement]:
     """The statements with some of them in another place, at another depth."""
     rows = units[slice(*span)]

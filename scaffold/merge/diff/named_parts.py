@@ -4,20 +4,20 @@ The base and the owner's text get this line, too, where the owner changed the re
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from scaffold.merge.diff.expression import read_source
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statement, Statements
 
 Named = tuple[int, Statement, Statement]  # a unit of the base, the new line, and what it became
 
 
 def follow_named_parts(
-    base: Sequence[Statement], ours: Sequence[Statement], side: Side, indent: str
-) -> tuple[Sequence[Statement], Sequence[Statement]]:
+    base: Statements, ours: Statements, side: Side, indent: str
+) -> tuple[Statements, Statements]:
     """Base and ours with names that the other side gives to parts of statements."""
     for number, line, now in _named_parts(base, side):
         own = align(base, ours)
@@ -33,7 +33,7 @@ def follow_named_parts(
     return base, ours
 
 
-def _named_parts(base: Sequence[Statement], side: Side) -> Iterator[Named]:
+def _named_parts(base: Statements, side: Side) -> Iterator[Named]:
     for number, unit in enumerate(base):
         place, now = side.match[number], side.of(number)
         if not place or now is None or now.key == unit.key or place - 1 in side.number_of:
@@ -83,7 +83,7 @@ def _place_of(own: Side, number: int, value: str) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
-def _is_bound(units: Sequence[Statement], line: Statement) -> bool:
+def _is_bound(units: Statements, line: Statement) -> bool:
     return any(effects_of(line).binds & effects_of(u).binds for u in units if u.scope == line.scope)
 
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from scaffold.merge.diff.mapping import Side, find_parents, places_of
-from scaffold.merge.diff.words import MergeLines
 from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statement, Statements
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
 # One that reaches beyond the last unit has the gap at the end of the file in it.
@@ -19,11 +18,10 @@ Hunk = tuple[int, int]
 
 @dataclass
 class Triple:
-    base: Sequence[Statement]
+    base: Statements
     ours: Side
     theirs: Side
     kind: str
-    merge_lines: MergeLines  # for docstrings
     union: bool  # whether lines of text that both sides insert in one place may both stay
     # new units of the owner that are units of the base, moved, which the other side changed
     followed: Mapping[int, int] = field(default_factory=dict, kw_only=True)
@@ -49,7 +47,6 @@ class Triple:
         return read_in(self.ours.units)
 
     def modules(self) -> set[str]:
-        """Imported names."""
         rows = (*self.base, *self.ours.units, *self.theirs.units)
         return {found.called.split(".")[0] for row in rows for found in imports_of(row)}
 
@@ -78,8 +75,7 @@ class Triple:
 
     def opens_for_next(self, side: Side, gap: int) -> bool:
         """Whether new lines end with the head of a block around the next unit."""
-        after = side.of(gap) if gap < len(self.base) else None
-        places = side.inserts[gap]
+        after, places = side.of(gap), side.inserts[gap]
         return bool(places) and after is not None and after.depth > side.units[places[-1]].depth
 
     def comments_of_next(self, gap: int) -> int:
@@ -101,7 +97,7 @@ class Triple:
 
         They follow it into a new block.
         """
-        after = side.of(gap) if gap < len(self.base) else None
+        after = side.of(gap)
         if after is None or after.key == self.base[gap].key or not side.inserts[gap]:
             return False
         gone = called_in(self.base[gap]) - called_in(after)
@@ -109,17 +105,16 @@ class Triple:
 
     def stands_beside_next(self, gap: int) -> bool:
         """Whether the owner's new lines begin in the block of the next unit, not above it."""
-        after = self.ours.of(gap) if gap < len(self.base) else None
+        after = self.ours.of(gap)
         first = self.ours.units[self.ours.inserts[gap][0]]
         return after is not None and first.depth <= after.depth
 
-    def stands_for_next(self, gap: int, ours: Sequence[Statement]) -> bool:
+    def stands_for_next(self, gap: int, ours: Statements) -> bool:
         """Whether the owner's new lines replace the next unit, which the other side kept.
 
         Only comments follow it into a new block: it may be out.
         """
-        replaced = gap < len(self.base) and self.ours.match[gap] is None
-        if not replaced or self.theirs.match[gap] is None:
+        if self.ours.of(gap) or not self.theirs.of(gap):
             return False
         return all(unit.is_comment for unit in ours) or not self.opens_for_next(self.theirs, gap)
 
@@ -139,18 +134,12 @@ def called_in(unit: Statement) -> set[str]:
     return {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
 
 
-def contains(
-    units: Sequence[Statement], others: Sequence[Statement], level: tuple[int, int] | None = None
-) -> bool:
+def contains(units: Statements, others: Statements, level: tuple[int, int] | None = None) -> bool:
     """Whether the units contain all the others, in their order and in the same blocks.
 
     `level` is the depth from which each side counts: that of its outermost unit, or this.
     """
     lowest = [min((unit.depth for unit in rows), default=0) for rows in (units, others)]
     one, two = level or lowest
-    rest = iter(_at_levels(units, one))
-    return all(other in rest for other in _at_levels(others, two))
-
-
-def _at_levels(units: Sequence[Statement], level: int) -> list[tuple[str, int]]:
-    return [(unit.key, unit.depth - level) for unit in units]
+    rest = iter([(unit.key, unit.depth - one) for unit in units])
+    return all((unit.key, unit.depth - two) in rest for unit in others)

@@ -28,8 +28,7 @@ from scaffold.merge.semantics.names import (
 )
 from scaffold.merge.source.imports import Import, imports_of
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, TOML, Statement
-from scaffold.merge.source.write import write_units
+from scaffold.merge.source.statement import PYTHON, TOML, Statement, Statements, write_units
 
 # each yields hunks with a reason to ask
 GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
@@ -181,9 +180,7 @@ def _is_left_over(file: OpenFile, fault: Fault) -> bool:
     return sides[0] == sides[1] == sides[2]
 
 
-def _moving(
-    file: OpenFile, units: Sequence[Statement], open_hunks: Sequence[Hunk]
-) -> Iterator[Hunk]:
+def _moving(file: OpenFile, units: Statements, open_hunks: Sequence[Hunk]) -> Iterator[Hunk]:
     """The other side's changes that put lines into other blocks, apart from those in conflict."""
     misplaced = [
         number

@@ -1,12 +1,10 @@
 """Checks that a merge leaves every unit in the blocks that its sides put it into."""
 
-from collections.abc import Sequence
-
 from scaffold.merge.diff.triple import Triple
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statements
 
 
-def find_changed_blocks(triple: Triple, units: Sequence[Statement]) -> list[int]:
+def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
     """Where units are in different blocks than in their sides, by number in the base."""
     found = []
     dropped = _dropped(triple, units)
@@ -35,7 +33,7 @@ def find_changed_blocks(triple: Triple, units: Sequence[Statement]) -> list[int]
     return found
 
 
-def _dropped(triple: Triple, units: Sequence[Statement]) -> set[str]:
+def _dropped(triple: Triple, units: Statements) -> set[str]:
     """What one of the sides has and the merge does not."""
     there = {unit.origin for unit in units}
     every = {f"b{number}" for number in range(len(triple.base))}

@@ -15,15 +15,15 @@ from scaffold.merge.diff.depth import (
     needs_block,
     new_head,
 )
-from scaffold.merge.diff.mapping import anchor, block_of
+from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.statement import Statement, block_of
 
 
 def find_copied_code(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The changes of such code, each with the reason."""
-    if triple.kind != PYTHON or not triple.ours.added:
+    if not triple.ours.added:
         return
     for number, unit in enumerate(triple.base):
         there = triple.theirs.of(number)

@@ -11,15 +11,13 @@ from collections.abc import Iterator
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import PYTHON, Statement, is_constant
+from scaffold.merge.source.statement import Statement
 
 _ADDS = ("append", "add", "appendleft", "put")
 
 
 def find_element_forms(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
-    if triple.kind != PYTHON:
-        return
     for one, other in ((triple.theirs, triple.ours), (triple.ours, triple.theirs)):
         forms = set(_changed_forms(triple, one))
         names = {name for name, _ in forms}
@@ -52,7 +50,7 @@ def _added(unit: Statement) -> tuple[str, int] | None:
     match unit.node:
         case ast.Return(ast.Tuple(elts)):
             return f"{unit.scope}()", len(elts)
-        case ast.Return(ast.expr() as value) if not is_constant(value):
+        case ast.Return(ast.expr() as value) if not isinstance(value, ast.Constant):
             return f"{unit.scope}()", 0
         case ast.Expr(ast.Call(ast.Attribute(ast.Name(id=name), attr), [value])) if attr in _ADDS:
             return name, len(value.elts) if isinstance(value, ast.Tuple) else 0

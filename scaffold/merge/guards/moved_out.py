@@ -6,18 +6,16 @@ belongs together would be inside. `best_model.load(model)` comes before both.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from scaffold.merge.diff.mapping import Side, anchor, block_of
+from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in
-from scaffold.merge.source.statement import PYTHON
+from scaffold.merge.source.statement import block_of
 from scaffold.merge.source.training import puts_in_other_weights
 
 
 def find_moved_out(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
-    if triple.kind != PYTHON:
-        return
     moved = _moved(triple)
     for gap, places in enumerate(triple.theirs.inserts if moved else ()):
         for head in places:

@@ -1,14 +1,14 @@
 """Finds names that an update brings and the owner has already given to something else."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.statement import Statements
 
 
 @dataclass
@@ -19,7 +19,7 @@ class Names:
     uses: set[str] = field(default_factory=set)
 
 
-def read_names(units: Sequence[Statement]) -> dict[str, Names]:
+def read_names(units: Statements) -> dict[str, Names]:
     """By the qualified name of the function; "" is the file."""
     found = {"": Names()}
     for unit in units:
@@ -46,15 +46,13 @@ def read_names(units: Sequence[Statement]) -> dict[str, Names]:
 def find_name_clashes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The hunks that bring a name which the owner has already given to something else."""
     sides = triple.base, triple.ours.units, triple.theirs.units
-    for name in _clashes(*sides) if triple.kind == PYTHON else ():
+    for name in _clashes(*sides):
         changes = their_changes(triple)
         for hunk in [row for row in changes if mentions(triple, row, name)] or changes:
             yield hunk, f"you already use the name {name}"
 
 
-def _clashes(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> list[str]:
+def _clashes(base: Statements, ours: Statements, theirs: Statements) -> list[str]:
     """Names that both sides have newly bound, to different things, where each sees the other's."""
     old, own, new = map(read_names, (base, ours, theirs))
     nothing = Names()

@@ -9,11 +9,11 @@ import ast
 from collections.abc import Iterator
 
 from scaffold.merge.diff.depth import depth_change, gets_other_weights, needs_own_weights
-from scaffold.merge.diff.mapping import anchor, block_of
+from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import read_in
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.source.statement import Statement, block_of
 from scaffold.merge.source.training import puts_in_other_weights, works_on_weights
 
 _NEAR = 3  # statements below, of which one may read what an own line binds
@@ -21,8 +21,6 @@ _NEAR = 3  # statements below, of which one may read what an own line binds
 
 def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
-    if triple.kind != PYTHON:
-        return
     yield from _inside(triple)
     units = triple.ours.units
     for gap, places in enumerate(triple.theirs.inserts):

@@ -12,12 +12,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.diff.depth import depth_change
-from scaffold.merge.diff.mapping import Side, block_of
+from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.semantics.flow import bound_in
-from scaffold.merge.semantics.sources import Sources
-from scaffold.merge.source.statement import PYTHON, Statement
+from scaffold.merge.semantics.flow import Sources, bound_in
+from scaffold.merge.source.statement import Statements, block_of
 from scaffold.merge.source.training import (
     accumulates,
     has_gradients,
@@ -46,8 +45,6 @@ class _Near:
 
 def find_split_loops(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps with such statements, each with the reason."""
-    if triple.kind != PYTHON:
-        return
     new = [
         place
         for place, unit in enumerate(triple.theirs.units)
@@ -74,7 +71,7 @@ def find_split_loops(triple: Triple) -> Iterator[tuple[Hunk, str]]:
                 break
 
 
-def _statements(units: Sequence[Statement], places: Sequence[int]) -> Iterator[list[int]]:
+def _statements(units: Statements, places: Sequence[int]) -> Iterator[list[int]]:
     """Each new statement with what is inside of it, without comments."""
     found: list[int] = []
     for place in places:
@@ -129,7 +126,7 @@ def _is_split(
     if inner == around_above and _clips(triple, statement):
         return "" if change == _change_of(triple, below) else QUESTION
     # in front of `with accelerator.accumulate()`, each part comes by, too
-    is_before = inner == around_below and accumulates(theirs.units[inner[-1]].text)
+    is_before = inner == around_below and bool(accumulates(theirs.units[inner[-1]].text))
     beside = above if inner == around_above and above is not None else below
     fits = is_before and all(_only_computes(triple, place) for place in statement)
     if not fits and _belongs_inside(triple, statement, inner, own):
@@ -233,7 +230,7 @@ def _belongs_inside(
     return needs_part and not changes & ours - triple.modules()
 
 
-def _bound_in(units: Sequence[Statement], head: int) -> set[str]:
+def _bound_in(units: Statements, head: int) -> set[str]:
     """The names that a block binds, with those of its head."""
     return bound_in(units[row] for row in (head, *block_of(units, head)))
 

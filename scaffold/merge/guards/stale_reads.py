@@ -5,23 +5,20 @@ the test reads those of the last epoch if the test was deleted.
 """
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from scaffold.merge.diff.mapping import Side, block_of
+from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple, called_in
 from scaffold.merge.semantics.effects import effects_of, read_effects
-from scaffold.merge.semantics.sources import Sources
+from scaffold.merge.semantics.flow import Sources
 from scaffold.merge.source.parse import nodes_of, parse
-from scaffold.merge.source.statement import PYTHON, Statement, is_constant
-from scaffold.merge.source.write import write_units
+from scaffold.merge.source.statement import Statement, Statements, block_of, write_units
 
 _NEAR = 3  # statements below a new one, in which the owner may wrap what it binds
 
 
 def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
-    if triple.kind != PYTHON:
-        return
     yield from _other_items(triple)
     yield from _wrapped(triple)
     sides = triple.theirs, triple.ours
@@ -132,12 +129,8 @@ def _keys_read(unit: Statement, name: str) -> set[str]:
     """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
     nodes = nodes_of(unit.node) if unit.node else []
     reads = [row for row in nodes if isinstance(row, ast.Name) and row.id == name]
-    keys = {
-        row.slice.value
-        for row in nodes
-        if isinstance(row, ast.Subscript) and row.value in reads and is_constant(row.slice)
-    }
     parts = [row for row in nodes if isinstance(row, ast.Subscript) and row.value in reads]
+    keys = {row.slice.value for row in parts if isinstance(row.slice, ast.Constant)}
     texts = {key for key in keys if isinstance(key, str)}
     return texts if len(parts) == len(reads) and len(texts) == len(keys) else set()
 
@@ -155,7 +148,11 @@ def _keys_set(unit: Statement, name: str) -> set[str]:
     ]
     if isinstance(node.value, ast.Dict) and name in map(ast.unparse, targets):
         nodes += node.value.keys
-    return {row.value for row in nodes if row and is_constant(row) and isinstance(row.value, str)}
+    return {
+        row.value
+        for row in nodes
+        if row and isinstance(row, ast.Constant) and isinstance(row.value, str)
+    }
 
 
 def _is_replaced(side: Side, number: int, source: int | None) -> bool:
@@ -166,7 +163,7 @@ def _is_replaced(side: Side, number: int, source: int | None) -> bool:
     return known is None or known > number
 
 
-def _changed_by_calls(units: Sequence[Statement]) -> dict[str, set[str]]:
+def _changed_by_calls(units: Statements) -> dict[str, set[str]]:
     """The names of a file that each of its functions changes when it is called."""
     try:
         body = parse(write_units(units)).body

@@ -12,11 +12,10 @@ from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.semantics.imports import mended, replace_rows
 from scaffold.merge.semantics.names import defines, is_test, module_of
-from scaffold.merge.source.imports import imports_in
-from scaffold.merge.source.parse import nodes_of, parse
-from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.imports import imports_in, module_in
+from scaffold.merge.source.parse import nodes_of, tree_of
+from scaffold.merge.source.statement import PYTHON, Statement, split, write_units
 from scaffold.merge.source.versions import Files, Versions
-from scaffold.merge.source.write import write_units
 
 Chunks = dict[str, list[Statement]]
 
@@ -124,21 +123,16 @@ def _moved(absorbed: Absorbed, was: Chunks, side: Files, project: Versions) -> d
 
 def _module_in(absorbed: Absorbed, ours: Files) -> str:
     """The module of the new place, as the owner's code imports it."""
-    for path, text in ours.items():
-        for row in imports_in(text) if path.endswith(".py") else ():
-            if row.name and row.is_from(absorbed.into):
-                return "." * row.level + row.module
-    return module_of(absorbed.into)
+    code = (text for path, text in ours.items() if path.endswith(".py"))
+    found = (module_in(text, absorbed.into) for text in code)
+    return next(filter(None, found), module_of(absorbed.into))
 
 
 def _import_from(text: str, old: str, new: str) -> str:
     """The text with the imports of one module from another one, or without them."""
     if not re.search(rf"\bfrom {re.escape(old)} import\b", text):
         return text
-    try:
-        nodes = [node for node in nodes_of(parse(text)) if isinstance(node, ast.ImportFrom)]
-    except SyntaxError:
-        return text
+    nodes = [node for node in nodes_of(tree_of(text)) if isinstance(node, ast.ImportFrom)]
     for node in sorted(nodes, key=lambda node: -node.lineno):
         if node.module == old and not node.level:
             first = text.split("\n")[node.lineno - 1]

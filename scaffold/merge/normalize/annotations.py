@@ -1,18 +1,15 @@
 """Follows an owner who took a type hint out of all signatures."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from scaffold.merge.source.parse import parse, statements_of
-from scaffold.merge.source.statement import PYTHON, Statement, split
-from scaffold.merge.source.write import write_units
+from scaffold.merge.source.parse import statements_of, tree_of
+from scaffold.merge.source.statement import PYTHON, Rendered, Statements, split, write_units
 
 Hint = tuple[tuple[str, str], str, tuple[int, int, int, int]]  # of a parameter, what it says, where
 
 
-def follow_annotations(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def follow_annotations(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """Base and theirs without the hints that their owner has nowhere."""
     old, own, new = map(write_units, (base, ours, theirs))
     texts = _without_gone(old, own, new)
@@ -22,18 +19,11 @@ def follow_annotations(
 
 
 def _without_gone(base: str, ours: str, theirs: str) -> tuple[str, str]:
-    try:
-        old, own = (list(_hints(text)) for text in (base, ours))
-        new = list(_hints(theirs))
-    except SyntaxError:
-        return base, theirs
+    old, own, new = (list(_hints(text)) for text in (base, ours, theirs))
     renamed = _renamed(old, own)
     bare = {renamed.get(place, place) for place, says, _ in own if not says}
     kept = {says for _, says, _ in own}
     gone = {says for place, says, _ in old if place in bare and says not in kept}
-    had, results = ([says for place, says, _ in side if place[1] == "->"] for side in (old, own))
-    if any(had) and len(results) > 1 and not any(results):
-        gone |= {says for place, says, _ in new if place[1] == "->"}
     gone.discard("")
     if not gone:
         return base, theirs
@@ -63,7 +53,7 @@ def _parameters(hints: list[Hint]) -> dict[str, list[str]]:
 def _hints(text: str) -> Iterator[Hint]:
     """The parameters of all functions with their hints, and what they return."""
     rows = text.split("\n")
-    for node in statements_of(parse(text)):
+    for node in statements_of(tree_of(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
                 says = "" if arg.annotation is None else ast.unparse(arg.annotation)

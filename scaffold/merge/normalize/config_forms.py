@@ -24,10 +24,9 @@ from scaffold.merge.normalize.config_rows import (
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.source.imports import uses_module
-from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.statement import PYTHON, Statement, Statements, split, write_units
 from scaffold.merge.source.training import CONFIG
 from scaffold.merge.source.versions import Versions
-from scaffold.merge.source.write import write_units
 
 _FILES = (".py", ".yaml", ".yml", ".json")
 _CONFIG = f"ClassDef {CONFIG}"
@@ -40,7 +39,7 @@ class Block:
     `inner` is the number of the statement of which they are lines, if they are.
     """
 
-    units: Sequence[Statement]
+    units: Statements
     rows: Rows
     inner: int | None = None
 
@@ -136,7 +135,7 @@ def _whole(
 
 
 def _changed(
-    units: Sequence[Statement], blocks: Sequence[Block], old: Sequence[Field], new: Sequence[Field]
+    units: Statements, blocks: Sequence[Block], old: Sequence[Field], new: Sequence[Field]
 ) -> dict[int, list[Statement]]:
     """What stands in place of each unit of a file, with rows for these fields."""
     changed = {number: [unit] for number, unit in enumerate(units)}
@@ -162,9 +161,7 @@ def _changed(
     return changed
 
 
-def _row(
-    units: Sequence[Statement], rows: Rows, field: Field, text: str, first: Statement
-) -> Statement:
+def _row(units: Statements, rows: Rows, field: Field, text: str, first: Statement) -> Statement:
     """A row: the owner's unit, if it says the same."""
     place = rows.places.get(field.name)
     if place is not None and statement(units[place]) == text:
@@ -187,7 +184,7 @@ def _written(
 
 def _instead(
     file: OpenFile,
-    side: Sequence[Statement],
+    side: Statements,
     blocks: Sequence[Block],
     old: Sequence[Field],
     new: Sequence[Field],
@@ -206,7 +203,7 @@ def _instead(
     return mended(write_units(out), before, (file.texts[1], before))
 
 
-def _held(own: Sequence[Statement], blocks: Sequence[Block]) -> list[int]:
+def _held(own: Statements, blocks: Sequence[Block]) -> list[int]:
     """The owner's lines that belong to the form: definitions and statements with rows in them."""
     found: set[int] = set()
     for block in blocks:

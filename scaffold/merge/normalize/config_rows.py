@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import LINE_LENGTH, lay_out
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Statement, Statements, fingerprint
 from scaffold.merge.source.training import BOOLEAN_ACTION, CONFIG
 
 _NAME, _DASHED, _VALUE, _TYPE, _WORDS, _DOUBLED, _HINT = map(chr, range(1, 8))
@@ -31,7 +31,7 @@ class Field:
 Form = Callable[[Field], str]  # writes the value of a field
 
 
-def fields_of(units: Sequence[Statement]) -> list[Field]:
+def fields_of(units: Statements) -> list[Field]:
     """The fields of the dataclass Config."""
     found = []
     above = ""

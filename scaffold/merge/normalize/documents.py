@@ -4,17 +4,13 @@ What an update says differently there is not wanted either. Nothing runs a docum
 generated versions go without those lines, and there is nothing to resolve.
 """
 
-from collections.abc import Sequence
-
 from scaffold.merge.diff.mapping import align
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Rendered, Statement, Statements
 
 DOCUMENTS = (".md", ".rst")
 
 
-def follow_deleted(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def follow_deleted(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """The pristine and the new document without the lines that the owner deleted."""
     own, new = align(base, ours), align(base, theirs)
     deleted = [place is None for place in own.match]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from scaffold.merge.model import OpenFile, Statements
+from scaffold.merge.model import OpenFile
 from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted
 from scaffold.merge.normalize.extracted.follow import follow_extracted
@@ -13,23 +13,22 @@ from scaffold.merge.normalize.new_files import name_attributes
 from scaffold.merge.normalize.order import follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
 from scaffold.merge.normalize.renamed_keys import follow_keys
-from scaffold.merge.normalize.unrolled import follow_unrolled
 from scaffold.merge.semantics.names import defines, module_of
 from scaffold.merge.source import style
-from scaffold.merge.source.statement import PYTHON, Statement, split
-from scaffold.merge.source.write import write_units
+from scaffold.merge.source.statement import (
+    PYTHON,
+    Rendered,
+    Statement,
+    Statements,
+    split,
+    write_units,
+)
 
 # base, ours and theirs -> base and theirs in the owner's form
-Rule = Callable[[Statements, Statements, Statements], tuple[list[Statement], list[Statement]]]
+Rule = Callable[[Statements, Statements, Statements], Rendered]
 IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 
-SPELLING: tuple[Rule, ...] = (
-    follow_unrolled,
-    follow_annotations,
-    follow_imports,
-    follow_keys,
-    follow_output_calls,
-)
+SPELLING: tuple[Rule, ...] = (follow_annotations, follow_imports, follow_keys, follow_output_calls)
 PLACES: tuple[Rule, ...] = (follow_moved_calls, follow_order)
 PAGES: tuple[Rule, ...] = (follow_deleted,)
 
@@ -42,7 +41,10 @@ def normalize_files(files: Sequence[OpenFile], ours: Mapping[str, str]) -> None:
         return defines(modules.get(module, ""), new) and not defines(modules[module], old)
 
     python = [file for file in files if file.kind == PYTHON]
-    _find_layouts(python)
+    for file in python:
+        before, now = (split(text, PYTHON) for text in file.texts[:2])
+        file.layout = style.find_layout(before, now, file.texts[1])
+    _agree_on_width(python)
     for file in files:
         file.units = tuple(split(text, file.kind) for text in file.texts)
     for file in python:
@@ -102,10 +104,12 @@ def _name_attributes(files: Sequence[OpenFile]) -> None:
 
 
 def _spread_renames(files: Sequence[OpenFile]) -> None:
-    """A rename in one file is one in the others, too."""
-    renames = {file.path: file.renames for file in files}
-    if any(found.everywhere for found in renames.values()):
-        style.spread_renames(renames, {file.path: style.names_in(file.units[1]) for file in files})
+    """A rename in one file is one in the others, too, if the old name is used nowhere."""
+    together = {x: y for file in files for x, y in file.renames.everywhere.items()}
+    used = {name for file in files if together for name in style.names_in(file.units[1])}
+    for file in files:
+        for x in together.keys() - used:
+            file.renames.everywhere.setdefault(x, together[x])
 
 
 # layout
@@ -121,13 +125,6 @@ def _laid_out(file: OpenFile, units: Statements) -> list[Statement]:
     else:
         file.layout = None
     return split(text, PYTHON)
-
-
-def _find_layouts(files: Sequence[OpenFile]) -> None:
-    for file in files:
-        before, now = (split(text, PYTHON) for text in file.texts[:2])
-        file.layout = style.find_layout(before, now, file.texts[1])
-    _agree_on_width(files)
 
 
 def _agree_on_width(files: Sequence[OpenFile]) -> None:

@@ -5,17 +5,15 @@
 """
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from scaffold.merge.source.imports import Import, Node, import_node, imports_of
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Rendered, Statement, Statements, fingerprint
 from scaffold.merge.source.style import Renames, rename_units, words
 
 
-def follow_imports(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def follow_imports(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """The pristine and the new file with the owner's way to import."""
     base = _with_stars(_with_shared(base, ours, theirs), ours, theirs)
     own = list(_imported(ours))
@@ -39,9 +37,7 @@ def follow_imports(
     return _put_on(base, follow, renamed), _put_on(theirs, follow, renamed)
 
 
-def _with_shared(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> Sequence[Statement]:
+def _with_shared(base: Statements, ours: Statements, theirs: Statements) -> Statements:
     """The pristine file with the names that both sides newly import from one module."""
     out, known = list(base), set(map(_module, base))
     own = {_module(unit): imports_of(unit) for unit in ours}
@@ -67,9 +63,7 @@ def _module(unit: Statement) -> tuple[int, str | None] | None:
     return (node.level, node.module) if isinstance(node, ast.ImportFrom) else None
 
 
-def _with_stars(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> Sequence[Statement]:
+def _with_stars(base: Statements, ours: Statements, theirs: Statements) -> Statements:
     """The pristine file with the owner's `import *` of modules that the new one does not need."""
     needed = {row.module for row, _ in _imported(theirs)}
     stars = {row.module: text for row, text in _imported(ours) if row.name == "*"}
@@ -84,7 +78,7 @@ def _with_stars(
     return out
 
 
-def _imported(units: Sequence[Statement]) -> Iterator[tuple[Import, str]]:
+def _imported(units: Statements) -> Iterator[tuple[Import, str]]:
     """What a file imports at its top, with the statement; a name may be a module, too."""
     for unit in units:
         for row in sorted(imports_of(unit), key=lambda row: row.name) if not unit.depth else ():
@@ -100,7 +94,7 @@ def _import(unit: Statement) -> Node | None:
 
 
 def _put_on(
-    units: Sequence[Statement],
+    units: Statements,
     follow: Mapping[tuple[str, str], tuple[Import, str]],
     renamed: Mapping[tuple[str, str], Import],
 ) -> list[Statement]:
@@ -138,6 +132,3 @@ def _put_on(
     others = [unit for unit in out if _import(unit) is None]
     changed = iter(rename_units(others, Renames(everywhere=table)))
     return [unit if _import(unit) else next(changed) for unit in out]
-
-
-# each name on a line of its own

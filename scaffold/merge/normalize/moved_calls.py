@@ -6,26 +6,17 @@ wherever it was is carried. What a loop goes over is carried to `iter()`, in the
 """
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from scaffold.merge.diff.expression import Source, read_source
-from scaffold.merge.diff.mapping import Side, align
+from scaffold.merge.diff.mapping import align
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Rendered, Statement, Statements, fingerprint
+
+Change = tuple[str, str]  # what a call, or what a loop goes over, says, and the owner's text of it
 
 
-@dataclass(frozen=True)
-class Change:
-    """A call, or what a loop goes over, as it was generated, and the owner's text of it."""
-
-    says: str
-    text: str
-
-
-def follow_moved_calls(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def follow_moved_calls(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """The pristine and the new file with the owner's calls, where the new one moved them."""
     old, new = list(base), list(theirs)
     own, other = align(base, ours), align(base, theirs)
@@ -34,10 +25,10 @@ def follow_moved_calls(
         if other.match[number] is not None or changed is None or changed.key == unit.key:
             continue
         change = _find_change(unit, changed)
-        if change is None or any(change.says in _calls(row) for row in ours):
+        if change is None or any(change[0] in _calls(row) for row in ours):
             continue
-        for place in _brought(other, unit.scope):
-            if change.says in _calls(new[place]):
+        for place in other.gap_of:
+            if other.units[place].scope == unit.scope and change[0] in _calls(new[place]):
                 new[place] = _with_change(new[place], change)
                 old[number] = replace(changed, depth=unit.depth, scope=unit.scope)
     return old, new
@@ -45,31 +36,26 @@ def follow_moved_calls(
 
 def _find_change(unit: Statement, changed: Statement) -> Change | None:
     """The call that the owner changed, if it is all that is different."""
-    source, own = (_source(row) for row in (unit, changed))
+    source, own = _source(unit), _source(changed)
+    if source is None or own is None:
+        return None
     for call in _nodes(source):
         for there in _nodes(own):
-            if source and own and _spliced(source, call, own.cut(there)) == changed.key:
-                return Change(ast.dump(call), own.cut(there))
+            if fingerprint(_spliced(source, call, own.cut(there))) == changed.key:
+                return ast.dump(call), own.cut(there)
     return None
 
 
 def _spliced(source: Source, call: ast.expr, text: str) -> str:
     start, end = source.span(call)
-    return fingerprint(source.text[:start] + text + source.text[end:])
-
-
-def _brought(side: Side, scope: str) -> Iterator[int]:
-    """The new units of a side in a function."""
-    for places in side.inserts:
-        yield from (place for place in places if side.units[place].scope == scope)
+    return source.text[:start] + text + source.text[end:]
 
 
 def _with_change(unit: Statement, change: Change) -> Statement:
     source = _source(unit)
     for call in _nodes(source):
-        if source and ast.dump(call) == change.says:
-            start, end = source.span(call)
-            return unit.saying(source.text[:start] + change.text + source.text[end:])
+        if source and ast.dump(call) == change[0]:
+            return unit.saying(_spliced(source, call, change[1]))
     return unit
 
 

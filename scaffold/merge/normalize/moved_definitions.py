@@ -13,10 +13,9 @@ from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.source import style
-from scaffold.merge.source.imports import imports_in, uses_module
-from scaffold.merge.source.statement import PYTHON, Statement, split
+from scaffold.merge.source.imports import module_in, uses_module
+from scaffold.merge.source.statement import PYTHON, Statement, Statements, split, write_units
 from scaffold.merge.source.versions import Versions
-from scaffold.merge.source.write import write_units
 
 Chunks = dict[str, list[Statement]]
 
@@ -79,10 +78,8 @@ def _follow(file: OpenFile, target: OpenFile) -> bool:
 
 def _import_of(text: str, path: str, names: Sequence[str]) -> str:
     """An import of names from a file, as another file imports it."""
-    for row in imports_in(text) if names else ():
-        if row.name and row.is_from(path):
-            return f"from {'.' * row.level}{row.module} import {', '.join(names)}\n"
-    return ""
+    module = module_in(text, path) if names else ""
+    return f"from {module} import {', '.join(names)}\n" if module else ""
 
 
 def _is_definition(name: str) -> bool:
@@ -108,7 +105,7 @@ def _needed_there(
     return found
 
 
-def _filled(skeleton: Sequence[Statement], went: Chunks, moved: Collection[str]) -> str:
+def _filled(skeleton: Statements, went: Chunks, moved: Collection[str]) -> str:
     """A file of the owner's with definitions as they were generated."""
     more = [name for name in went if name not in moved]
     out: list[Statement] = []
@@ -128,5 +125,5 @@ def _filled(skeleton: Sequence[Statement], went: Chunks, moved: Collection[str])
     return write_units(out)
 
 
-def _uses(chunk: Sequence[Statement], name: str) -> bool:
+def _uses(chunk: Statements, name: str) -> bool:
     return any(re.search(rf"\b{re.escape(name.split()[-1])}\b", unit.text) for unit in chunk)

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Rendered, Statement, Statements
 
 Chunk = list[Statement]
 Part = tuple[str, Chunk]
@@ -20,15 +20,13 @@ _NAMED = ("ClassDef", "FunctionDef", "AsyncFunctionDef", "bind")
 Order = dict[str, list[str]]  # names in the owner's order, by definition; "" stands for the file
 
 
-def follow_order(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def follow_order(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """Base and theirs in the owner's order."""
     order = find_order(base, ours)
     return in_order(base, order), in_order(theirs, order)
 
 
-def find_order(base: Sequence[Statement], ours: Sequence[Statement]) -> Order:
+def find_order(base: Statements, ours: Statements) -> Order:
     """Where the owner's order differs from the base."""
     found: Order = {}
     old, new = dict(_bodies(base)), dict(_bodies(ours))
@@ -54,7 +52,7 @@ def _swapped(before: Sequence[str], was: Sequence[str], order: Sequence[str]) ->
     return list(names) if together and all(name.startswith("bind ") for name in names) else []
 
 
-def in_order(units: Sequence[Statement], order: Order) -> list[Statement]:
+def in_order(units: Statements, order: Order) -> list[Statement]:
     """The units of a file in the owner's order. What the owner does not have stays behind what
     it stood behind."""
     if not order:
@@ -77,7 +75,7 @@ def _once(names: Sequence[str]) -> set[str]:
     return {name for name, count in Counter(names).items() if count == 1}
 
 
-def _reorder(units: Sequence[Statement], names: Sequence[str]) -> list[Part]:
+def _reorder(units: Statements, names: Sequence[str]) -> list[Part]:
     place = {name: number for number, name in enumerate(names)}
     groups: list[tuple[int, list[Part]]] = [(-1, [])]
     before = list(chunks(units))
@@ -89,7 +87,7 @@ def _reorder(units: Sequence[Statement], names: Sequence[str]) -> list[Part]:
     return _below_sources(before, parts, place)
 
 
-def _reorder_some(units: Sequence[Statement], names: Sequence[str]) -> list[Part]:
+def _reorder_some(units: Statements, names: Sequence[str]) -> list[Part]:
     """The statements of a function, those of them with these names in this order."""
     parts = list(chunks(units))
     places = [number for number, (name, _) in enumerate(parts) if name in names]
@@ -127,7 +125,7 @@ def _head(part: Part) -> Statement:
     )
 
 
-def _bodies(units: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
+def _bodies(units: Statements) -> Iterator[tuple[str, list[Statement]]]:
     """The file and the content of each of its classes and functions, by their names."""
     yield "", list(units)
     for name, chunk in chunks(units):
@@ -135,7 +133,7 @@ def _bodies(units: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]
             yield name, [unit for unit in chunk if unit.depth > 0]
 
 
-def chunks(units: Sequence[Statement]) -> Iterator[Part]:
+def chunks(units: Statements) -> Iterator[Part]:
     """Statements with everything inside them, each with its name and the comments above it."""
     if not units:
         return
@@ -150,7 +148,7 @@ def chunks(units: Sequence[Statement]) -> Iterator[Part]:
             name, chunk, comments = _name(unit), [*comments, unit], []
         else:
             last = _last_code(chunk)
-            if last is not None and last.depth == level and last.text.lstrip().startswith("@"):
+            if last is not None and last.depth == level and last.is_decorator:
                 name = _name(unit)
             chunk += [*comments, unit]
             comments = []
@@ -162,7 +160,7 @@ def _goes_on(chunk: Chunk, unit: Statement) -> bool:
     if unit.continues:
         return True
     last = _last_code(chunk)
-    return last is not None and last.depth == unit.depth and last.text.lstrip().startswith("@")
+    return last is not None and last.depth == unit.depth and last.is_decorator
 
 
 def _last_code(chunk: Chunk) -> Statement | None:

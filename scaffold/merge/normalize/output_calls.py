@@ -5,27 +5,16 @@ followed: a value that comes from another function is another value.
 """
 
 import ast
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Rendered, Statement, Statements
 from scaffold.merge.source.style import names_in
 
 _FEW = 2  # calls that have to show it at least
 
 
-@dataclass(frozen=True)
-class Said:
-    """A statement that is a call: what is called, and with which arguments."""
-
-    callee: str
-    arguments: str
-
-
-def follow_output_calls(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def follow_output_calls(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """The pristine and the new file with the functions that the owner calls in place of others."""
     table = _find_replaced(*map(_by_callee, (base, ours, theirs)))
     names = names_in(ours) if table else set()
@@ -54,29 +43,30 @@ def _find_replaced(
     return found
 
 
-def _by_callee(units: Sequence[Statement]) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = {}
+def _by_callee(units: Statements) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = defaultdict(Counter)
     for unit in units:
-        if said := _said(unit):
-            found.setdefault(said.callee, Counter())[said.arguments] += 1
+        callee, arguments = _said(unit)
+        if callee:
+            found[callee][arguments] += 1
     return found
 
 
-def _said(unit: Statement) -> Said | None:
+def _said(unit: Statement) -> tuple[str, str]:
+    """What a statement calls, if it does nothing else, and the arguments. Else nothing."""
     node = unit.node.value if isinstance(unit.node, ast.Expr) else None
     if not isinstance(node, ast.Call) or not (node.args or node.keywords):
-        return None
+        return "", ""
     callee = ast.unparse(node.func)
     arguments = ast.unparse(ast.Call(ast.Name("_"), node.args, node.keywords))
-    return Said(callee, arguments) if unit.text.strip().startswith(f"{callee}(") else None
+    return (callee, arguments) if unit.text.strip().startswith(f"{callee}(") else ("", "")
 
 
-def _put_on(units: Sequence[Statement], table: Mapping[str, str]) -> list[Statement]:
+def _put_on(units: Statements, table: Mapping[str, str]) -> list[Statement]:
     out = []
     for unit in units:
-        said = _said(unit) if table else None
-        if said and said.callee in table:
-            text = unit.text.strip().replace(said.callee, table[said.callee], 1)
-            unit = unit.saying(text)
+        callee, _ = _said(unit) if table else ("", "")
+        if callee in table:
+            unit = unit.saying(unit.text.strip().replace(callee, table[callee], 1))
         out.append(unit)
     return out

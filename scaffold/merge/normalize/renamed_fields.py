@@ -8,12 +8,11 @@ that the owner put into a part of Config, they read `config.optim.learning_rate`
 import ast
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 
 from scaffold.merge.normalize.config_rows import Field, fields_of
 from scaffold.merge.semantics.names import is_test
-from scaffold.merge.source.parse import fields_in, nodes_of, parse
+from scaffold.merge.source.parse import fields_in, last_name, nodes_of, tree_of
 from scaffold.merge.source.statement import PYTHON, split
 from scaffold.merge.source.training import CONFIG, TAKE_FIELDS
 from scaffold.merge.source.versions import Versions
@@ -87,7 +86,11 @@ def _names_that_go(
 
 def _find_nested(own: str, known: Collection[str]) -> dict[str, str]:
     """The fields that the owner put into other classes, of which Config has an object."""
-    classes = {node.name: fields_in(node) for node in _walk(own) if isinstance(node, ast.ClassDef)}
+    classes = {
+        node.name: fields_in(node)
+        for node in nodes_of(tree_of(own))
+        if isinstance(node, ast.ClassDef)
+    }
     return {
         name: f"{part}.{name}"
         for part, field in classes.get(CONFIG, ())
@@ -140,11 +143,6 @@ def _name_texts(text: str, renamed: Mapping[str, str]) -> str:
     return text
 
 
-def _walk(text: str) -> Iterator[ast.AST]:
-    with suppress(SyntaxError):
-        yield from nodes_of(parse(text))
-
-
 def _attributes(text: str) -> set[str]:
     """The fields that a file reads of a config."""
     return {name for _, _, name, kind in _uses(text, set()) if kind == ATTRIBUTE}
@@ -152,12 +150,12 @@ def _attributes(text: str) -> set[str]:
 
 def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, str]]:
     """Where fields are named: line, column in bytes, name, and the kind of place."""
-    for node in _walk(text):
-        if isinstance(node, ast.Attribute) and _last_name(node.value).lower().endswith("config"):
+    for node in nodes_of(tree_of(text)):
+        if isinstance(node, ast.Attribute) and last_name(node.value).lower().endswith("config"):
             end = node.end_col_offset or 0
             start = end - len(node.attr.encode())
             yield node.end_lineno or node.lineno, start, node.attr, ATTRIBUTE
-        elif isinstance(node, ast.Call) and _last_name(node.func) in TAKE_FIELDS:
+        elif isinstance(node, ast.Call) and last_name(node.func) in TAKE_FIELDS:
             for word in node.keywords:
                 if word.arg:
                     yield word.lineno, word.col_offset, word.arg, NAME
@@ -170,8 +168,3 @@ def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, str]]:
             if are_fields and len(keys) == sum(key is not None for key in node.keys):  # None: **
                 for key in keys:
                     yield key.lineno, key.col_offset + 1, str(key.value), KEY
-
-
-def _last_name(node: ast.expr) -> str:
-    """`config` of `self.config`; '' for what has no name."""
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -6,20 +6,18 @@ Only a text is followed that was an argument or a key wherever it was, and is no
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from scaffold.merge.diff.expression import Source, read_source
 from scaffold.merge.diff.mapping import align
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Rendered, Statement, Statements
 
 _KEY = re.compile(r"[A-Za-z]\w*(?:[/.-]\w+)*")
 
 
-def follow_keys(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[list[Statement], list[Statement]]:
+def follow_keys(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """Base and theirs with the owner's keys."""
     used = {part for unit in theirs for key in _texts(unit) for part in (key, _head(key))}
     # a key that the other side has nowhere was edited in what it drops: that is to be seen
@@ -29,7 +27,7 @@ def follow_keys(
     return old, new
 
 
-def find_renamed_keys(base: Sequence[Statement], ours: Sequence[Statement]) -> dict[str, str]:
+def find_renamed_keys(base: Statements, ours: Statements) -> dict[str, str]:
     """Keys that are gone, with those that stand in all of their places."""
     old, own = (set().union(*map(_texts, units)) for units in (base, ours))
     gone, new = old - own, own - old

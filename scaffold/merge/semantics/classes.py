@@ -4,18 +4,10 @@ import ast
 from collections.abc import Callable as Function
 from collections.abc import Iterator
 
-from scaffold.merge.semantics.scopes import (
-    FUNCTIONS,
-    Annotated,
-    Binding,
-    Definition,
-    Facts,
-    Scope,
-    single_targets,
-    walk,
-)
+from scaffold.merge.semantics.effects import own_nodes
+from scaffold.merge.semantics.scopes import FUNCTIONS, Binding, Definition, Facts, Scope, set_by
 from scaffold.merge.semantics.types import Class, Kind, Members
-from scaffold.merge.source.parse import fields_in, nodes_of
+from scaffold.merge.source.parse import fields_in, last_name, nodes_of
 
 _EMPTY_BASES = {"ABC", "Generic", "Protocol", "object"}  # without attributes of interest
 
@@ -42,8 +34,7 @@ def read_members(
             fields += other.fields
             is_open = is_open or other.is_open
         else:
-            name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
-            is_open = is_open or name not in _EMPTY_BASES
+            is_open = is_open or last_name(base) not in _EMPTY_BASES
     for name, bindings in scope.names.items():
         found[name] = [(binding, scope) for binding in bindings]
     for name, _ in fields_in(node):
@@ -56,42 +47,19 @@ def read_members(
 
 def decorators_of(node: Definition) -> set[str]:
     """The names of decorators, without the modules that they are from."""
-    found = set()
-    for decorator in node.decorator_list:
-        call = decorator.func if isinstance(decorator, ast.Call) else decorator
-        found.add(call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "?"))
-    return found
+    called = (row.func if isinstance(row, ast.Call) else row for row in node.decorator_list)
+    return {last_name(row) for row in called}
 
 
 def _set_on_self(facts: Facts, scope: Scope) -> Iterator[tuple[str, Binding, Scope]]:
     """The attributes that methods set, and what they set them to."""
     for inner in scope.node.body if isinstance(scope.node, ast.ClassDef) else ():
-        if not isinstance(inner, FUNCTIONS) or not inner.args.args:
-            continue
-        method, me = facts.scopes[id(inner)], inner.args.args[0].arg
-        for node in walk(inner):
-            yield from ((name, value, method) for name, value in _set_attributes(node, me))
-
-
-def _set_attributes(node: ast.AST, name: str) -> Iterator[tuple[str, Binding]]:
-    """The attributes of `name` that a statement sets."""
-    if isinstance(node, ast.Assign):
-        for target in node.targets:
-            yield from _targets(target, node.value, name)
-    elif isinstance(node, ast.AnnAssign):
-        for attribute, _ in _targets(node.target, None, name):
-            yield attribute, Annotated(node.annotation)
-    elif isinstance(node, ast.AugAssign | ast.For):
-        yield from _targets(node.target, None, name)
-    elif isinstance(node, ast.withitem) and node.optional_vars:
-        yield from _targets(node.optional_vars, None, name)
-
-
-def _targets(target: ast.expr, value: ast.expr | None, name: str) -> Iterator[tuple[str, Binding]]:
-    for part, inner in single_targets(target, value):
-        match part:
-            case ast.Attribute(value=ast.Name(id=found)) if found == name:
-                yield part.attr, inner
+        if isinstance(inner, FUNCTIONS) and inner.args.args:
+            method, me = facts.scopes[id(inner)], inner.args.args[0].arg
+            for target, value in (row for node in own_nodes(inner) for row in set_by(node)):
+                match target:
+                    case ast.Attribute(value=ast.Name(id=name)) if name == me:
+                        yield target.attr, value, method
 
 
 def _sets_by_name(node: ast.ClassDef) -> bool:

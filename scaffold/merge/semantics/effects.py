@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.parse import last_name, nodes_of
 from scaffold.merge.source.statement import Statement, parse_unit
 from scaffold.merge.source.training import QUIET_METHODS, READING_METHODS
 
@@ -16,8 +16,6 @@ _HARMLESS = QUIET_METHODS | {"print", "log", "info", "debug", "warning", "write"
 
 @dataclass
 class Effects:
-    """What some code does to names, as far as its text shows."""
-
     binds: set[str] = field(default_factory=set)
     reads: set[str] = field(default_factory=set)
     changes: set[str] = field(default_factory=set)  # by a method, or by setting a part
@@ -46,8 +44,7 @@ def can_be_repeated(unit: Statement) -> bool:
 def _called(unit: Statement) -> str:
     """The function or method that a statement calls, if it does nothing else."""
     call = unit.node.value if isinstance(unit.node, ast.Expr) else None
-    func = call.func if isinstance(call, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    return last_name(call.func) if isinstance(call, ast.Call) else ""
 
 
 def effects_of(unit: Statement) -> Effects:
@@ -60,8 +57,8 @@ def _effects_of(text: str) -> Effects:
     found = parse_unit(text)
     if found is None:
         return Effects()
-    effects = read_effects(ast.Module([found[1]], []))
-    if isinstance(found[1], ast.AugAssign) and (root := root_of(found[1].target)):
+    effects = read_effects(ast.Module([found[0]], []))
+    if isinstance(found[0], ast.AugAssign) and (root := root_of(found[0].target)):
         effects.reads.add(root)
     return effects
 
@@ -103,20 +100,15 @@ def _bound_otherwise(node: ast.AST) -> Iterator[str]:
         yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
     elif isinstance(node, ast.Global | ast.Nonlocal):
         yield from node.names
-    elif isinstance(node, ast.MatchMapping):
-        yield from filter(None, [node.rest])
     elif isinstance(node, (*_BODIES, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
         yield from filter(None, [node.name])
-
-
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _inner_nodes(tree: ast.AST) -> set[ast.AST]:
     """The variables of comprehensions and lambdas; and what leaves only a loop in the tree."""
     found: set[ast.AST] = set()
     for node in nodes_of(tree):
-        if isinstance(node, COMPREHENSIONS):
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             own = {row.id for part in node.generators for row in _names_in(part.target)}
             outside = {*nodes_of(node.generators[0].iter)}  # which is read outside
             found |= {row for row in _names_in(node) if row.id in own and row not in outside}
@@ -149,6 +141,11 @@ def outer_nodes(tree: ast.AST) -> list[ast.AST]:
         for part in nodes_of(row)
     }
     return [node for node in found[1:] if id(node) not in inside] if inside else found[1:]
+
+
+def own_nodes(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
+    """The nodes of a function's body, without those of functions in it."""
+    return outer_nodes(ast.Module(function.body, []))
 
 
 def root_of(node: ast.AST) -> str:

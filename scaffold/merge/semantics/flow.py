@@ -1,11 +1,13 @@
-"""The functions of a file as units, and the names that go into their statements and come out."""
+"""The functions of a file as units, and where names in them get their values."""
 
 import ast
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Statement, Statements, block_of, fingerprint
 
 MAIN = fingerprint('if __name__ == "__main__":')
 
@@ -18,55 +20,41 @@ class Function:
     parameters: tuple[str, ...]
     owner: str  # what a method calls its object; of a function nothing
 
+    @property
+    def lines(self) -> range:
+        return range(self.head + 1, self.end)
 
-def functions(units: Sequence[Statement], inner: bool = False) -> dict[str, Function]:
+
+def functions(units: Statements, inner: bool = False) -> dict[str, Function]:
     """The functions and methods of a file by name; those in other functions if `inner`.
 
     What runs only as a script is one, too: `__main__`.
     """
     found: dict[str, Function] = {}
-    kinds: dict[str, type] = {}
+    classes: set[str] = set()
     for number, unit in enumerate(units):
+        end = block_of(units, number).stop if unit.is_head else number + 1
+        node = None if unit.is_decorator else unit.node
         if unit.key == MAIN:
-            found["__main__"] = Function("__main__", number, _end_of(units, number), (), "")
-        node = _definition(unit)
-        if node is None:
-            continue
-        name = f"{unit.scope}.{node.name}".strip(".")
-        kinds[name] = type(node)
-        if isinstance(node, ast.ClassDef):
-            continue
-        method = kinds.get(unit.scope) is ast.ClassDef
-        if unit.scope and not method and not inner:
-            continue
-        rows = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        names = tuple(row.arg for row in rows)
-        static = number and "staticmethod" in units[number - 1].text
-        owner = names[0] if method and names and not static else ""
-        found[name] = Function(name, number, _end_of(units, number), names, owner)
+            found["__main__"] = Function("__main__", number, end, (), "")
+        elif isinstance(node, ast.ClassDef):
+            classes.add(f"{unit.scope}.{node.name}".strip("."))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            is_method = unit.scope in classes
+            if unit.scope and not is_method and not inner:
+                continue
+            rows = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            names = tuple(row.arg for row in rows)
+            static = number and "staticmethod" in units[number - 1].text
+            owner = names[0] if is_method and names and not static else ""
+            name = f"{unit.scope}.{node.name}".strip(".")
+            found[name] = Function(name, number, end, names, owner)
     return found
 
 
-def _end_of(units: Sequence[Statement], head: int) -> int:
-    end = head + 1
-    while end < len(units) and units[end].depth > units[head].depth:
-        end += 1
-    return end
-
-
-def _definition(unit: Statement) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | None:
-    if unit.is_comment or not unit.text.lstrip().startswith(("def ", "async def ", "class ")):
-        return None
-    node = unit.node
-    return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else None
-
-
-def bound_names(units: Sequence[Statement], function: Function) -> set[str]:
+def bound_names(units: Statements, function: Function) -> set[str]:
     """The variables of a function, with its parameters."""
-    found = set(function.parameters)
-    return found.union(
-        *(effects_of(unit).binds for unit in units[function.head + 1 : function.end])
-    )
+    return {*function.parameters, *bound_in(units[row] for row in function.lines)}
 
 
 def read_in(units: Iterable[Statement]) -> set[str]:
@@ -77,7 +65,7 @@ def bound_in(units: Iterable[Statement]) -> set[str]:
     return set().union(*(effects_of(unit).binds for unit in units))
 
 
-def needed_by(units: Sequence[Statement]) -> set[str]:
+def needed_by(units: Statements) -> set[str]:
     """The names that statements read, and have not bound before in each case."""
     needed: set[str] = set()
     bound: list[tuple[int, set[str]]] = []  # with the depths at which they are known
@@ -90,11 +78,34 @@ def needed_by(units: Sequence[Statement]) -> set[str]:
         bound = [row for row in bound if row[0] <= depth]
         names = effects_of(unit)
         needed |= names.reads.difference(*(row[1] for row in bound))
-        head = unit.is_head
-        bound.append((depth + (head and not _is_with(unit)), names.binds))
-        around += [unit.depth] if _is_with(unit) else []
+        is_with = unit.text.lstrip().startswith(("with ", "async with ")) and unit.is_head
+        bound.append((depth + (unit.is_head and not is_with), names.binds))
+        around += [unit.depth] if is_with else []
     return needed
 
 
-def _is_with(unit: Statement) -> bool:
-    return unit.text.lstrip().startswith(("with ", "async with ")) and (unit.is_head)
+class Sources:
+    """The lines of a file that bind each name, by function.
+
+    `changed` has the names that a function of the file changes: its calls are such lines, too.
+    """
+
+    def __init__(
+        self, units: Statements, changed: Mapping[str, Collection[str]] | None = None
+    ) -> None:
+        self.units = units
+        self.places: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for place, unit in enumerate(units):
+            effects = effects_of(unit)
+            names = set(effects.binds)
+            if changed:
+                names.update(*(changed.get(row, ()) for row in effects.reads))
+            for name in names:
+                self.places[unit.scope, name].append(place)
+
+    def above(self, before: int, name: str) -> int | None:
+        """The nearest such line above, in the same function."""
+        scope = self.units[min(before, len(self.units) - 1)].scope
+        places = self.places.get((scope, name), [])
+        found = bisect_left(places, before) - 1
+        return places[found] if found >= 0 else None

@@ -14,7 +14,7 @@ from scaffold.merge.semantics.names import (
     find_faults,
 )
 from scaffold.merge.source.imports import Node
-from scaffold.merge.source.parse import parse
+from scaffold.merge.source.parse import tree_of
 
 
 def mended(text: str, before: str, sources: Collection[str]) -> str:
@@ -28,34 +28,19 @@ def mended(text: str, before: str, sources: Collection[str]) -> str:
     for source in sources:
         known = known | Counter(f for f in find_faults(source) if f.kind == UNUSED_IMPORT)
     for _ in range(8):
-        faults = [f for f in find_faults(text) if f.kind in kinds and f not in known]
-        mended = mend_imports(text, faults, sources)
-        if mended == text:
+        last = text
+        for fault in [f for f in find_faults(text) if f.kind in kinds and f not in known]:
+            if fault.kind != UNDEFINED:
+                text = _remove_import(text, fault.name, last=fault.kind == REPEATED_IMPORT)
+            elif statement := _find_import(fault.name, sources):
+                text = _add_import(text, *statement)
+        if text == last:
             break
-        text = mended
     return text
 
 
-def mend_imports(text: str, faults: Collection[Fault], sources: Collection[str]) -> str:
-    """The text with imports added, removed and joined as its code needs them.
-
-    `sources` are the versions that may contain the missing imports.
-    """
-    for fault in faults:
-        if fault.kind == UNDEFINED:
-            statement = _find_import(fault.name, sources)
-            text = _add_import(text, *statement) if statement else text
-        elif fault.kind in (UNUSED_IMPORT, REPEATED_IMPORT):
-            text = _remove_import(text, fault.name, last=fault.kind == REPEATED_IMPORT)
-    return text
-
-
-def _imports(text: str) -> list[ast.Import | ast.ImportFrom]:
-    try:
-        body = parse(text).body
-    except SyntaxError:
-        return []
-    return [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+def _imports(text: str) -> list[Node]:
+    return [node for node in tree_of(text).body if isinstance(node, Node)]
 
 
 def comes_with_all(fault: Fault, own: str, new: str) -> bool:
@@ -72,12 +57,11 @@ def _find_import(name: str, sources: Collection[str]) -> tuple[str | None, str] 
         for node in _imports(source):
             for alias in node.names:
                 if (alias.asname or alias.name).split(".")[0] == name:
-                    words = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-                    return _module(node), words
+                    return _module(node), ast.unparse(alias)
     return None
 
 
-def _module(node: ast.Import | ast.ImportFrom) -> str | None:
+def _module(node: Node) -> str | None:
     """What names are imported from, with the dots in front of it. None if it is a module itself."""
     return "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else None
 
@@ -87,7 +71,7 @@ def _add_import(text: str, module: str | None, words: str) -> str:
     nodes = _imports(text)
     for node in nodes:
         if module is not None and _module(node) == module:
-            names = [_alias(alias) for alias in node.names]
+            names = [ast.unparse(alias) for alias in node.names]
             return replace_rows(rows, node, _statement(module, sorted([*names, words], key=_order)))
     line = _statement(module, [words])
     top = (module or words).split(".")[0]
@@ -118,19 +102,13 @@ def _remove_import(text: str, name: str, last: bool) -> str:
         path = f"{module}." if module and not module.endswith(".") else module or ""
         for alias in node.names:
             own = alias.asname or alias.name
-            if name in (path + _alias(alias), own, _alias(alias)):
-                names = [_alias(other) for other in node.names if other is not alias]
-                if not names:
-                    return replace_rows(rows, node, None)
-                return replace_rows(rows, node, _statement(module, names))
+            if name in (path + ast.unparse(alias), own, ast.unparse(alias)):
+                names = [ast.unparse(other) for other in node.names if other is not alias]
+                return replace_rows(rows, node, _statement(module, names) if names else None)
     return text
 
 
-def _alias(alias: ast.alias) -> str:
-    return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
-
-
-def _top(node: ast.Import | ast.ImportFrom) -> str:
+def _top(node: Node) -> str:
     module = _module(node)
     return (node.names[0].name if module is None else module).split(".")[0]
 

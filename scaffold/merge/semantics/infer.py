@@ -5,11 +5,13 @@ called with, or else what their annotations say.
 """
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from scaffold.merge.semantics.classes import decorators_of, read_members
+from scaffold.merge.semantics.effects import own_nodes
 from scaffold.merge.semantics.modules import Modules
 from scaffold.merge.semantics.scopes import (
     FUNCTIONS,
@@ -20,7 +22,6 @@ from scaffold.merge.semantics.scopes import (
     Imported,
     Parameter,
     Scope,
-    walk,
 )
 from scaffold.merge.semantics.types import (
     Callable,
@@ -40,8 +41,6 @@ _PLAIN = PLAIN_DECORATORS | {"cache", "contextmanager", "lru_cache", "overload",
 
 
 class Kinds(Modules):
-    """The kinds of names and expressions."""
-
     def __init__(self, files: Mapping[str, Facts]) -> None:
         super().__init__(files)
         self.definitions: dict[tuple[str, str], Scope] = {}
@@ -50,7 +49,7 @@ class Kinds(Modules):
                 self.definitions.setdefault((path, scope.name), scope)
         self._members: dict[Class, Members] = {}
         self._kinds: dict[tuple[int, int], Kind | None] = {}
-        self.given: dict[tuple[int, str], set[Kind | None]] = {}
+        self.given: Mapping[tuple[int, str], set[Kind | None]] = {}
         self._open: list[Binding] = []  # that are looked into
 
     def kind(self, node: ast.expr, scope: Scope) -> Kind | None:
@@ -179,7 +178,7 @@ class Kinds(Modules):
 
 def _parameter(kinds: Kinds, parameter: Parameter, scope: Scope) -> Kind | None:
     owner = scope.parent
-    first = [*parameter.function.args.posonlyargs, *parameter.function.args.args][:1]
+    first = positional(parameter.function)[:1]
     if owner and isinstance(owner.node, ast.ClassDef) and first:
         decorators = decorators_of(parameter.function)
         if first[0].arg == parameter.name and "staticmethod" not in decorators:
@@ -189,12 +188,8 @@ def _parameter(kinds: Kinds, parameter: Parameter, scope: Scope) -> Kind | None:
     passed = one_of(list(given)) if given else None
     if parameter.annotation is not None and not isinstance(passed, Object):
         return _annotated(kinds, parameter.annotation, scope)
-    if given:
+    if given or parameter.name != "config":
         return passed
-    return _usual_config(kinds) if parameter.name == "config" else None
-
-
-def _usual_config(kinds: Kinds) -> Kind | None:
     found = [Class(path, name) for path, name in kinds.definitions if name == CONFIG]
     return Object(found[0]) if len(found) == 1 else None
 
@@ -223,8 +218,6 @@ def _returned(kinds: Kinds, function: Callable) -> Kind | None:
     scope = kinds.definitions[function.path, function.name]
     node = scope.node
     assert isinstance(node, FUNCTIONS)
-    if decorators_of(node) & {"contextmanager", "fixture"}:
-        return None
     if node.returns is not None:
         return _annotated(kinds, node.returns, scope)
     values = values_returned(node)
@@ -233,7 +226,7 @@ def _returned(kinds: Kinds, function: Callable) -> Kind | None:
 
 @lru_cache(maxsize=4096)
 def values_returned(function: Function) -> tuple[ast.expr | None, ...]:
-    return tuple(part.value for part in walk(function) if isinstance(part, ast.Return))
+    return tuple(part.value for part in own_nodes(function) if isinstance(part, ast.Return))
 
 
 def _member(kinds: Kinds, binding: Binding, scope: Scope, bound: bool) -> Kind | None:
@@ -252,33 +245,20 @@ class Project(Kinds):
 
     def __init__(self, files: Mapping[str, Facts]) -> None:
         super().__init__(files)
-        self._added: dict[Class, set[str]] = {}
+        # attributes that are set on objects of a class from outside
+        self.added: dict[Class, set[str]] = defaultdict(set)
         for _ in range(2):  # what is passed on is known in the second round
             self._read_calls()
 
-    def added(self, kind: Class) -> set[str]:
-        """Attributes that are set on objects of a class from outside."""
-        return self._added.get(kind, set())
-
     def _read_calls(self) -> None:
         """Note what each parameter is given."""
-        given: dict[tuple[int, str], set[Kind | None]] = {}
+        given: dict[tuple[int, str], set[Kind | None]] = defaultdict(set)
         for facts in self.files.values():
             for call, scope in facts.calls:
                 function, skipped = self.called(call, scope)
-                if function is None:
-                    continue
-                places = [*function.args.posonlyargs, *function.args.args][skipped:]
-                for parameter, value in zip(places, call.args, strict=False):
-                    if isinstance(value, ast.Starred):
-                        break
-                    given.setdefault((id(function), parameter.arg), set()).add(
-                        self.kind(value, scope)
-                    )
-                for keyword in call.keywords:
-                    if keyword.arg:
-                        kind = self.kind(keyword.value, scope)
-                        given.setdefault((id(function), keyword.arg), set()).add(kind)
+                if function is not None:
+                    for name, value in given_to(function, skipped, call):
+                        given[id(function), name].add(self.kind(value, scope))
         self.given = given
         self._kinds.clear()
         for facts in self.files.values():
@@ -286,25 +266,34 @@ class Project(Kinds):
                 if isinstance(node.ctx, ast.Store):
                     kind = self.kind(node.value, scope)
                     if isinstance(kind, Object):
-                        self._added.setdefault(kind.of, set()).add(node.attr)
+                        self.added[kind.of].add(node.attr)
 
     def called(self, call: ast.Call, scope: Scope) -> tuple[Function | None, int]:
         """The function that a call runs, and how many of its parameters are given already."""
         kind = self.kind(call.func, scope)
-        bound = False
+        node: object = None
         if isinstance(kind, Class):
             found = self.members(kind).bindings.get("__init__", [])
-            if len(found) != 1:
-                return None, 0
-            node: object = found[0][0]
-            bound = True
+            node, skipped = found[0][0] if len(found) == 1 else None, 1
         elif isinstance(kind, Callable):
-            node, bound = self.definitions[kind.path, kind.name].node, kind.bound
-        else:
-            return None, 0
-        if not isinstance(node, FUNCTIONS):
-            return None, 0
-        return node, int(bound)
+            node, skipped = self.definitions[kind.path, kind.name].node, int(kind.bound)
+        return (node, skipped) if isinstance(node, FUNCTIONS) else (None, 0)
+
+
+def positional(function: Function) -> list[ast.arg]:
+    """The parameters that may be given by position."""
+    return [*function.args.posonlyargs, *function.args.args]
+
+
+def given_to(function: Function, skipped: int, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters for which a call has values, with these."""
+    for parameter, value in zip(positional(function)[skipped:], call.args, strict=False):
+        if isinstance(value, ast.Starred):
+            break
+        yield parameter.arg, value
+    for keyword in call.keywords:
+        if keyword.arg:
+            yield keyword.arg, keyword.value
 
 
 def is_plain(function: Function) -> bool:

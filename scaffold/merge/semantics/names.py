@@ -33,6 +33,12 @@ UNDEFINED = "{name} would be undefined"
 UNUSED_IMPORT = "the import of {name} would be unused"
 REPEATED_IMPORT = "{name} would be imported twice"
 UNUSED_VARIABLE = "the variable {name} would be unused"
+_WORDS = {  # for what pyflakes finds
+    "RedefinedWhileUnused": "{name} would be defined twice",
+    "UndefinedName": UNDEFINED,
+    "UnusedImport": UNUSED_IMPORT,
+    "UnusedVariable": UNUSED_VARIABLE,
+}
 
 
 @lru_cache(maxsize=64)
@@ -49,16 +55,10 @@ def find_faults(text: str) -> Counter[Fault]:
         kind = type(message).__name__
         first = message.message_args[0] if message.message_args else ""
         name = str(getattr(first, "name", first))
-        if kind == "UndefinedName":
-            found[Fault(UNDEFINED, name)] += 1
-        elif kind == "UnusedImport":
-            found[Fault(UNUSED_IMPORT, name)] += 1
-        elif kind == "RedefinedWhileUnused" and _is_imported_twice(tree, name):
-            found[Fault(REPEATED_IMPORT, name)] += 1
-        else:
-            words = {"RedefinedWhileUnused": "{name} would be defined twice"}
-            words["UnusedVariable"] = UNUSED_VARIABLE
-            found[Fault(words.get(kind, f"{kind}: {{name}}"), name)] += 1
+        words = _WORDS.get(kind, f"{kind}: {{name}}")
+        if kind == "RedefinedWhileUnused" and _is_imported_twice(tree, name):
+            words = REPEATED_IMPORT
+        found[Fault(words, name)] += 1
     for repeated in _repeated_fields(tree):
         found[Fault("the field {name} would be defined twice", repeated)] += 1
     return found

@@ -69,7 +69,6 @@ class Facts:
     scopes: dict[int, Scope] = field(default_factory=dict)  # by the id of a definition
     attributes: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
-    items: list[tuple[ast.Subscript, Scope]] = field(default_factory=list)
     imports: list[tuple[Imported, int]] = field(default_factory=list)  # and their lines
     stars: list[Imported] = field(default_factory=list)
 
@@ -90,7 +89,7 @@ def read_facts(path: str, text: str) -> Facts | None:
 _BINDING = (
     *(ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For),
     *(ast.AsyncFor, ast.comprehension, ast.withitem, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
-    *(ast.MatchMapping, ast.Global, ast.Nonlocal),
+    *(ast.Global, ast.Nonlocal),
 )
 
 
@@ -118,8 +117,6 @@ class _Reader:
             self.facts.attributes.append((node, scope))
         elif isinstance(node, ast.Call):
             self.facts.calls.append((node, scope))
-        elif isinstance(node, ast.Subscript):
-            self.facts.items.append((node, scope))
         for child in children_of(node):
             self.read(child, scope)
 
@@ -138,23 +135,13 @@ class _Reader:
 
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         """Note the names that a node binds by itself, without those inside of it."""
+        for target, value in set_by(node):
+            if isinstance(target, ast.Name):
+                scope.bind(target.id, value)
         if isinstance(node, ast.Import | ast.ImportFrom):
             self._import(node, scope)
-        elif isinstance(node, ast.Assign):
-            for target in node.targets:
-                self._assign(target, node.value, scope)
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            scope.bind(node.target.id, Annotated(node.annotation))
-        elif isinstance(node, ast.NamedExpr):
-            self._assign(node.target, node.value, scope)
-        elif isinstance(node, ast.AugAssign | ast.For | ast.AsyncFor | ast.comprehension):
-            self._assign(node.target, None, scope)
-        elif isinstance(node, ast.withitem) and node.optional_vars:
-            self._assign(node.optional_vars, None, scope)
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             scope.bind(node.name, None)
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            scope.bind(node.rest, None)
         elif isinstance(node, ast.Global | ast.Nonlocal):
             for name in node.names:
                 scope.bind(name, None)
@@ -176,35 +163,35 @@ class _Reader:
                     scope.bind(alias.asname or alias.name, found)
             self.facts.imports.append((found, node.lineno))
 
-    def _assign(self, target: ast.expr, value: ast.expr | None, scope: Scope) -> None:
-        for part, inner in single_targets(target, value):
-            if isinstance(part, ast.Name):
-                scope.bind(part.id, inner)
+
+def set_by(node: ast.AST) -> Iterator[tuple[ast.expr, Binding]]:
+    """What a node sets, part by part, and to what, if each part has its own value."""
+    match node:
+        case ast.Assign():
+            for target in node.targets:
+                yield from _single_targets(target, node.value)
+        case ast.AnnAssign():
+            yield node.target, Annotated(node.annotation)
+        case ast.NamedExpr():
+            yield node.target, node.value
+        case ast.AugAssign() | ast.For() | ast.AsyncFor() | ast.comprehension():
+            yield from _single_targets(node.target, None)
+        case ast.withitem(optional_vars=ast.expr() as target):
+            yield from _single_targets(target, None)
 
 
-def single_targets(
+def _single_targets(
     target: ast.expr, value: ast.expr | None
 ) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What an assignment sets, part by part, and to what, if each part has its own value."""
     if isinstance(target, ast.Starred):
-        yield from single_targets(target.value, None)
+        yield from _single_targets(target.value, None)
     elif isinstance(target, ast.Tuple | ast.List):
         values = value.elts if isinstance(value, ast.Tuple | ast.List) else ()
         is_like_it = len(values) == len(target.elts)
         for number, part in enumerate(target.elts):
-            yield from single_targets(part, values[number] if is_like_it else None)
+            yield from _single_targets(part, values[number] if is_like_it else None)
     else:
         yield target, value
-
-
-def walk(function: Function) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of functions in it."""
-    pending: list[ast.AST] = list(function.body)
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            pending += ast.iter_child_nodes(node)
 
 
 def _parameters(arguments: ast.arguments) -> Iterator[ast.arg]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from scaffold.merge.source.parse import nodes_of, parse
+from scaffold.merge.source.parse import nodes_of, tree_of
 from scaffold.merge.source.statement import Statement
 
 Node = ast.Import | ast.ImportFrom
@@ -36,7 +36,6 @@ class Import:
 
 
 def imports_of(unit: Statement) -> frozenset[Import]:
-    """What a statement imports."""
     node = import_node(unit)
     return frozenset(_read(node)) if node else frozenset()
 
@@ -58,11 +57,8 @@ def imports_in(text: str) -> tuple[Import, ...]:
     """What a file imports anywhere. Nothing if it is not Python."""
     if "import" not in text:
         return ()
-    try:
-        tree = parse(text)
-    except SyntaxError:
-        return ()
-    return tuple(row for node in nodes_of(tree) if isinstance(node, Node) for row in _read(node))
+    nodes = [node for node in nodes_of(tree_of(text)) if isinstance(node, Node)]
+    return tuple(row for node in nodes for row in _read(node))
 
 
 def _read(node: Node) -> Iterator[Import]:
@@ -72,6 +68,12 @@ def _read(node: Node) -> Iterator[Import]:
             yield Import(alias.name, "", called, 0, node.lineno)
         else:
             yield Import(node.module or "", alias.name, called, node.level, node.lineno)
+
+
+def module_in(text: str, path: str) -> str:
+    """The module at a path, as another file imports names from it, with the dots in front."""
+    found = (row for row in imports_in(text) if row.name and row.is_from(path))
+    return next(("." * row.level + row.module for row in found), "")
 
 
 def uses_module(text: str, path: str) -> bool:

@@ -33,6 +33,22 @@ def parse(text: str) -> ast.Module:
             raise error from None
 
 
+def tree_of(text: str) -> ast.Module:
+    """The syntax tree of a file, which is empty if it is not Python."""
+    try:
+        return parse(text)
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def is_python(text: str) -> bool:
+    try:
+        parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
     """A tree and all nodes in it but operators and contexts, as from `ast.walk`, in a third of its
     time."""
@@ -40,6 +56,15 @@ def nodes_of(tree: ast.AST) -> list[ast.AST]:
     for node in found:
         found += children_of(node)
     return found
+
+
+def last_name(node: ast.AST) -> str:
+    """`config` of `self.config`; '' for what has no name."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def targets_of(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def children_of(node: ast.AST) -> list[ast.AST]:
@@ -93,7 +118,7 @@ def _as_older(text: str) -> str | None:
         kind = type_repr(node.type)
         if kind == "typeparams":
             names += re.findall(r"(?:^\[|,)[\s*]*(\w+)", str(node))
-            _drop(node)
+            _replace(node, "\\\n" * str(node).count("\n"))  # newlines stay, as continued lines
         elif kind == "type_stmt":
             word, name = node.children[:2]
             name.prefix, word.prefix, word.value = word.prefix, "", ""
@@ -106,13 +131,13 @@ def _as_older(text: str) -> str | None:
     return str(root) + "".join(f"{name} = None\n" for name in dict.fromkeys(names))
 
 
-def _drop(node: Any) -> None:
-    """Make a part of a line empty. Its newlines stay, as continued lines."""
-    rows = str(node).count("\n")
-    leaves = list(node.leaves())
-    for leaf in leaves:
+def _replace(node: Any, text: str) -> Any:
+    """Write a text in place of a node: in its first leaf."""
+    first, *others = node.leaves()
+    for leaf in others:
         leaf.prefix = leaf.value = ""
-    leaves[0].value = "\\\n" * rows
+    first.prefix, first.value = "", text
+    return first
 
 
 def _as_tuple(string: Any, type_repr: Any) -> None:
@@ -120,17 +145,14 @@ def _as_tuple(string: Any, type_repr: Any) -> None:
     prefix, rows = string.prefix, str(string).count("\n")
     text = repr(str(string).strip())
     used = "".join(f"({part.strip()}), " for part in _used(string, type_repr))
-    leaves = list(string.leaves())
-    for leaf in leaves:
-        leaf.prefix = leaf.value = ""
-    leaves[0].prefix = prefix
-    leaves[0].value = f"({text}, {used}" + "\n" * (rows - used.count("\n")) + ")"
+    first = _replace(string, f"({text}, {used}" + "\n" * (rows - used.count("\n")) + ")")
+    first.prefix = prefix
     # strings side by side are one string
     if _is_string(string.prev_sibling, type_repr):
-        leaves[0].value = f"+ {leaves[0].value}"
+        first.value = f"+ {first.value}"
     after = string.next_sibling
     if _is_string(after, type_repr) and type_repr(after.type) not in _STRINGS:
-        leaves[0].value = f"{leaves[0].value} +"
+        first.value = f"{first.value} +"
 
 
 def _is_string(node: Any, type_repr: Any) -> bool:

@@ -10,23 +10,24 @@ import inspect
 import io
 import re
 import tokenize
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TypeGuard
 
 from scaffold.merge.source.training import without_mark
 
 PYTHON, TOML, TEXT = "python", "toml", "text"
 
-# what makes the head of a block parse, and what makes it stand alone
-_FRAMES = (
-    (re.compile(r"(elif)\b"), "if x:\n pass\n", ""),
-    (re.compile(r"(else)\b"), "if x:\n pass\n", ""),
-    (re.compile(r"(except)\b"), "try:\n pass\n", ""),
-    (re.compile(r"(finally)\b"), "try:\n pass\n", ""),
-    (re.compile(r"(case)\b"), "match x:\n ", ""),
-    (re.compile(r"(@)"), "", "\ndef f():"),
-)
+# what makes the part of a block parse, above it and below it
+_FRAMES = {
+    "elif": ("if x:\n pass\n", ""),
+    "else": ("if x:\n pass\n", ""),
+    "except": ("try:\n pass\n", ""),
+    "finally": ("try:\n pass\n", ""),
+    "case": ("match x:\n ", ""),
+    "@": ("", "\ndef f():"),
+}
+_FRAMED = re.compile(r"(elif|else|except|finally|case)\b|@")
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,16 @@ class Statement:
     def node(self) -> ast.stmt | None:
         """The syntax tree of a statement of Python."""
         found = None if self.is_comment or not self.is_code else parse_unit(self.text.strip())
-        return found and found[1]
+        return found and found[0]
 
     @cached_property
     def continues(self) -> bool:
         """Whether it continues the statement above it, as `else` does."""
         found = parse_unit(self.text.strip()) if self.is_code else None
-        return bool(found and found[0] in ("else", "elif", "except", "finally"))
+        return bool(found and found[1].word in ("else", "elif", "except", "finally"))
 
     @property
     def margin(self) -> str:
-        """Its indentation."""
         return self.lines[0][: len(self.lines[0]) - len(self.lines[0].lstrip())]
 
     def saying(self, text: str) -> "Statement":
@@ -98,6 +98,10 @@ class Statement:
         return replace(self, depth=depth, lines=tuple(indent * depth + row for row in flat))
 
 
+Statements = Sequence[Statement]
+Rendered = tuple[list[Statement], list[Statement]]  # the two generated versions: base, theirs
+
+
 def indent_of(line: str) -> int:
     text = line.expandtabs(8)
     return len(text) - len(text.lstrip(" "))
@@ -120,24 +124,39 @@ def shift(lines: tuple[str, ...], width: int) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def _string_rows(text: str) -> frozenset[int]:
     """Rows, from 0, that begin inside a string that is not a docstring."""
-    rows: set[int] = set()
-    try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(inspect.cleandoc(text)).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return frozenset()
+    tokens = tokens_of(inspect.cleandoc(text))
     code = [token for token in tokens if token.type not in _LAYOUT and token.string]
     if len(code) == 1 and code[0].type == tokenize.STRING:
         return frozenset()
-    start = 0
+    return frozenset(
+        row for _, (start, _), (end, _) in strings(tokens) for row in range(start, end)
+    )
+
+
+def tokens_of(text: str) -> list[tokenize.TokenInfo]:
+    try:
+        return list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return []
+
+
+def strings(
+    tokens: Sequence[tokenize.TokenInfo],
+) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
+    """Each string, or how it begins, and its span; an f-string as one, from Python 3.12 on, too."""
+    start, opening, level = (0, 0), "", 0
     for token in tokens:
         name = tokenize.tok_name[token.type]
         if name == "FSTRING_START":
-            start = token.start[0]
+            level += 1
+            if level == 1:
+                start, opening = token.start, token.string
         elif name == "FSTRING_END":
-            rows |= set(range(start, token.end[0]))
-        elif name == "STRING":
-            rows |= set(range(token.start[0], token.end[0]))
-    return frozenset(rows)
+            level -= 1
+            if level == 0:
+                yield opening, start, token.end
+        elif name == "STRING" and not level:
+            yield token.string, token.start, token.end
 
 
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
@@ -239,31 +258,43 @@ def _comment_depths(spans: list[tuple[int, int, int, list[str]]], rows: list[str
     return depths
 
 
+def block_of(units: Sequence[Statement], head: int) -> range:
+    """The units in the block that a unit opens."""
+    end = head + 1
+    while end < len(units) and units[end].depth > units[head].depth:
+        end += 1
+    return range(head + 1, end)
+
+
+def start_of(units: Statements, place: int) -> int | None:
+    """The statement that `else` and the like continue."""
+    depth = units[place].depth
+    above = (row for row in range(place - 1, -1, -1) if units[row].depth <= depth)
+    return next((row for row in above if not units[row].continues), None)
+
+
+def write_units(units: Statements) -> str:
+    rows: list[str] = []
+    for unit in units:
+        rows += [""] * unit.blanks + list(unit.lines)
+    return "".join(f"{row}\n" for row in rows)
+
+
 @lru_cache(maxsize=262_144)
 def fingerprint(text: str) -> str:
     """What a statement says, independent of its layout: its syntax tree, or else its words."""
-    tree = parse_unit(text)
-    if tree is None:
+    parsed = parse_unit(text)
+    if parsed is None:
         return " ".join(text.split())
-    word, node = tree
-    value = node.value.value if isinstance(node, ast.Expr) and is_constant(node.value) else None
-    if isinstance(value, str):
-        return f"text {inspect.cleandoc(value)!r}"
-    return f"{word} {ast.dump(_in_one_form(node))}"
-
-
-def _in_one_form(node: ast.stmt) -> ast.stmt:
-    """`metrics.update(found)` as `metrics |= found`."""
+    node, frame = parsed
     match node:
+        case ast.Expr(ast.Constant(str() as words)):
+            return f"text {inspect.cleandoc(words)!r}"
         case ast.Expr(
             ast.Call(ast.Attribute(ast.Name(name), "update"), [ast.Call() as found], keywords=[])
-        ):
-            return ast.AugAssign(ast.Name(name, ast.Store()), ast.BitOr(), found)
-    return node
-
-
-def is_constant(node: ast.AST) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant)
+        ):  # `metrics.update(found)` as `metrics |= found`
+            node = ast.AugAssign(ast.Name(name, ast.Store()), ast.BitOr(), found)
+    return f"{frame.word} {ast.dump(node)}"
 
 
 @dataclass(frozen=True)
@@ -275,30 +306,19 @@ class Frame:
     column: int  # added in front of it
 
 
-def parse_unit(text: str) -> tuple[str, ast.stmt] | None:
-    """The statement of a unit, with the keyword of the block it continues, if any."""
-    found = parse_framed(text)
-    return found and (found[1].word, found[0])
-
-
 @lru_cache(maxsize=262_144)
-def parse_framed(text: str) -> tuple[ast.stmt, Frame] | None:
+def parse_unit(text: str) -> tuple[ast.stmt, Frame] | None:
     """The tree of a unit's text without indentation, and the position of the text in it."""
-    for pattern, above, below in _FRAMES:
-        match = pattern.match(text)
-        if match:
-            source = f"{above}{text}{below}\n  pass"
-            column = len(above) - above.rfind("\n") - 1
-            return _parse(source, Frame(match[1], above.count("\n"), column))
-    tree = _parse(text, Frame("", 0, 0))
-    if tree is None and _without_comment(text).endswith(":"):
-        tree = _parse(f"{text}\n pass", Frame("", 0, 0))
-    return tree
-
-
-def _without_comment(text: str) -> str:
+    if match := _FRAMED.match(text):
+        above, below = _FRAMES[match[0]]
+        source = f"{above}{text}{below}\n  pass"
+        column = len(above) - above.rfind("\n") - 1
+        return _parse(source, Frame(match[0], above.count("\n"), column))
+    found = _parse(text, Frame("", 0, 0))
     last = text.rpartition("\n")[2]
-    return re.sub(r"\s#.*$", "", last).rstrip()
+    if found is None and re.sub(r"\s#.*$", "", last).rstrip().endswith(":"):
+        found = _parse(f"{text}\n pass", Frame("", 0, 0))
+    return found
 
 
 def _parse(source: str, frame: Frame) -> tuple[ast.stmt, Frame] | None:

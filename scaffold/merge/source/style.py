@@ -5,18 +5,17 @@ none of this counts as a difference, and new lines look like the lines around th
 """
 
 import builtins
-import io
 import keyword
 import re
 import tokenize
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.matcher import pairs
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Statement, Statements, fingerprint, strings, tokens_of
 
 _GENERATED = 100  # the line length of generated files
 # common ones first: trying all of them would take seconds
@@ -86,7 +85,7 @@ class Layout:
             return False
 
 
-def find_layout(base: Sequence[Statement], ours: Sequence[Statement], text: str) -> Layout | None:
+def find_layout(base: Statements, ours: Statements, text: str) -> Layout | None:
     """The layout of a file that its owner reformatted throughout, else None."""
     # a statement may be there in several functions, with other comments
     known = {unit.key: unit for unit in base}
@@ -115,22 +114,16 @@ def _find_width(
     Statements that were split were too long for it, and those on one line were not. Without
     either, it is that of generated files.
     """
-    import black
-
     split = [len(old.lines[0]) for old, new in changed if len(old.lines) == 1 < len(new.lines)]
     joined = [len(new.lines[0]) for old, new in changed if len(new.lines) == 1 < len(old.lines)]
     low, high = max(joined, default=0), min(split, default=1000)
     widths = [width for width in _WIDTHS if low <= width < high]
     if not split and not joined:
         widths.insert(0, _GENERATED)
-    for width in widths[:4]:
-        mode = black.Mode(line_length=width, string_normalization=not single)
-        try:
-            if black.format_str(text, mode=mode) == text:
-                return width
-        except ValueError:  # InvalidInput: black can't read it
-            return None
-    return None
+    try:
+        return next((n for n in widths[:4] if Layout(n, single).wrap(text) == text), None)
+    except ValueError:  # InvalidInput: black can't read it
+        return None
 
 
 def single_quotes(text: str) -> str:
@@ -148,28 +141,9 @@ def single_quotes(text: str) -> str:
 
 def _strings(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
     """The quotes and the span of each string with a single quote character at each end."""
-    start: tuple[int, int] = (0, 0)
-    opening = ""
-    level = 0
-    for token in _tokens(text):
-        name = tokenize.tok_name[token.type]
-        if name == "FSTRING_START":
-            level += 1
-            if level == 1:
-                start, opening = token.start, token.string
-        elif name == "FSTRING_END":
-            level -= 1
-            if level == 0 and not opening.endswith(('"""', "'''")):
-                yield opening[-1], start, token.end
-        elif name == "STRING" and not level and not token.string.endswith(('"""', "'''")):
-            yield token.string[-1], token.start, token.end
-
-
-def _tokens(text: str) -> list[tokenize.TokenInfo]:
-    try:
-        return list(tokenize.generate_tokens(io.StringIO(text).readline))
-    except (tokenize.TokenError, SyntaxError):
-        return []
+    for string, start, end in strings(tokens_of(text)):
+        if not string.endswith(('"""', "'''")):
+            yield string[-1], start, end
 
 
 # names
@@ -200,10 +174,10 @@ class Word:
     end: int
 
 
-def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Renames:
+def find_renames(base: Statements, ours: Statements) -> Renames:
     """What was renamed between two versions of a file, at least twice and without exception."""
     before, after = _names_by_scope(base), _names_by_scope(ours)
-    found: dict[str, Counter[tuple[str, str]]] = {}
+    found: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     kept: set[str] = set()  # names in lines that are as they were
     functions: set[tuple[str, str]] = set()  # which may leave their names to new ones
     for number, position in pairs([mask(unit) for unit in base], [mask(unit) for unit in ours]):
@@ -215,28 +189,23 @@ def find_renames(base: Sequence[Statement], ours: Sequence[Statement]) -> Rename
             functions.add((_top(old), _top(new)))
         for a, b in zip(words(old), words(new), strict=False):
             if a.name != b.name and _kind(a.name) == _kind(b.name):
-                found.setdefault(_top(old), Counter())[a.name, b.name] += 1
+                found[_top(old)][a.name, b.name] += 1
     renames = Renames()
-    total: Counter[tuple[str, str]] = Counter()
-    for counts in found.values():
-        total += counts
-    all_before = set().union(*before.values()) if before else set()
-    all_after = set().union(*after.values()) if after else set()
-    for (x, y), count in total.items():
+    all_before, all_after = (set().union(*side.values()) for side in (before, after))
+    for (x, y), count in sum(found.values(), Counter[tuple[str, str]]()).items():
         gone = x not in all_after or ((x, y) in functions and x not in kept)
         if gone and y not in all_before and count >= 2:
             renames.everywhere[x] = y
     for scope, counts in found.items():
         for (x, y), count in counts.items():
             new_scope = renames.everywhere.get(scope, scope)
-            gone = x not in after.get(new_scope, set())
-            if gone and y not in before.get(scope, set()) and count >= 2:
+            if x not in after[new_scope] and y not in before[scope] and count >= 2:
                 renames.inside.setdefault(scope, {}).setdefault(x, y)
     return renames
 
 
 def drop_replaced(
-    renames: Renames, base: Sequence[Statement], is_renamed: Callable[[str, str, str], bool]
+    renames: Renames, base: Statements, is_renamed: Callable[[str, str, str], bool]
 ) -> None:
     """Forget renames of what a file imports, unless it has the new name where it comes from.
 
@@ -255,34 +224,17 @@ def drop_replaced(
                 del table[old]
 
 
-def spread_renames(renames: Mapping[str, Renames], names: Mapping[str, set[str]]) -> None:
-    """Apply a rename in one file to the others too, if the old name is used nowhere.
-
-    `names` are the names in each of the owner's files.
-    """
-    together = {x: y for found in renames.values() for x, y in found.everywhere.items()}
-    for x, y in together.items():
-        if not any(x in held for held in names.values()):
-            for found in renames.values():
-                found.everywhere.setdefault(x, y)
-
-
-def names_in(units: Sequence[Statement]) -> set[str]:
+def names_in(units: Statements) -> set[str]:
     return {word.name for unit in units for word in words(unit)}
 
 
-def rename_units(units: Sequence[Statement], renames: Renames) -> list[Statement]:
+def rename_units(units: Statements, renames: Renames) -> list[Statement]:
     """The units with the new names in code, but not in texts and comments."""
     if not renames.everywhere and not renames.inside:
         return list(units)
     out = []
     for unit in units:
-        table = renames.of(_top(unit))
-        text = unit.text
-        for word in reversed(words(unit)):
-            if word.name in table:
-                new = table[word.name].strip(_MARKS)
-                text = text[: word.start] + new + text[word.end :]
+        text = renamed_text(unit, renames.of(_top(unit)))
         scope = ".".join(renames.everywhere.get(name, name) for name in unit.scope.split("."))
         if text != unit.text or scope != unit.scope:
             unit = replace(
@@ -290,6 +242,14 @@ def rename_units(units: Sequence[Statement], renames: Renames) -> list[Statement
             )
         out.append(unit)
     return out
+
+
+def renamed_text(unit: Statement, table: Mapping[str, str]) -> str:
+    text = unit.text
+    for word in reversed(words(unit)):
+        if word.name in table:
+            text = text[: word.start] + table[word.name].strip(_MARKS) + text[word.end :]
+    return text
 
 
 def says_same(old: Statement, new: Statement, renames: Collection[tuple[str, str]]) -> bool:
@@ -306,10 +266,10 @@ def says_same(old: Statement, new: Statement, renames: Collection[tuple[str, str
     )
 
 
-def _names_by_scope(units: Sequence[Statement]) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+def _names_by_scope(units: Statements) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
     for unit in units:
-        found.setdefault(_top(unit), set()).update(word.name for word in words(unit))
+        found[_top(unit)].update(word.name for word in words(unit))
     return found
 
 
@@ -340,7 +300,7 @@ def _is_in_class(unit: Statement) -> bool:
 @lru_cache(maxsize=262_144)
 def _read(text: str, in_class: bool) -> tuple[tuple[Word, ...], str]:
     """The words and the mask of a unit, whose tokens are read once."""
-    tokens = _tokens(text.strip())
+    tokens = tokens_of(text.strip())
     return tuple(_words(text, tokens, in_class)), _mask(tokens)
 
 

@@ -23,21 +23,26 @@ READING_METHODS = {
 # what the parser of a switch is told in place of `type=bool`
 BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"
 
-_GRADIENTS = re.compile(r"\.(backward|grad)\b")
-_OF_A_STEP = re.compile(r"\.(zero_grad|step)\(")
-_STEPS = re.compile(r"\boptim\w*\.(zero_grad|step)\(")
-_STEPS_SCHEDULE = re.compile(r"(\w+\.)*\w*sched\w*\.step\(")
-_WAITS = re.compile(r"if not \w+\.sync_gradients:")
-_ACCUMULATES = re.compile(r"with .*\.accumulate\(")
-_CLIPS = re.compile(r"(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(")
-
-_PREPARES = re.compile(r"\.prepare\(")
-_OTHER_WEIGHTS = re.compile(r"with \w+\.applied\(\):|\w+\.load\(model\)")
-_USES_MODEL = re.compile(
-    r"(\w+ = )?(?!print\b|log\b)([\w.]+\(.*\bmodel\b|model\.load\w*\()"
-    r"|for .*\bmodel\b[\s\S]*(\w_\(|\.data\b)"
-)
-_TRAINS = re.compile(r"\b(save_state|checkpoints?\.save|backward)\(|\boptimizer\b|\w_\(|\.data\b")
+# what the text of a statement says, or of a block
+has_gradients = re.compile(r"\.(backward|grad)\b").search  # they add up over the parts of a step
+is_done_once = re.compile(r"\.(zero_grad|step)\(").search  # a step, for all of its parts
+steps_schedule = re.compile(r"\s*(\w+\.)*\w*sched\w*\.step\(").match
+steps_optimizer = re.compile(r"\boptim\w*\.(zero_grad|step)\(").search
+accumulates = re.compile(r"\s*with .*\.accumulate\(").match  # makes a step from several parts
+waits_for_parts = re.compile(r"\s*if not \w+\.sync_gradients:").match  # until all are done
+# they are complete at the end of a step
+limits_gradients = re.compile(r"\s*(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(").match
+prepares = re.compile(r"\.prepare\(").search  # what was built, which comes last
+puts_in_other_weights = re.compile(r"\s*(with \w+\.applied\(\):|\w+\.load\(model\))").match
+# changes the weights, or saves the state
+trains = re.compile(
+    r"\b(save_state|checkpoints?\.save|backward)\(|\boptimizer\b|\w_\(|\.data\b"
+).search
+# may change the model, or makes something of it
+works_on_weights = re.compile(
+    r"\s*((\w+ = )?(?!print\b|log\b)([\w.]+\(.*\bmodel\b|model\.load\w*\()"
+    r"|for .*\bmodel\b[\s\S]*(\w_\(|\.data\b))"
+).match
 
 # the long forms of the options that have two. Source: `man sbatch` of Slurm 24.05
 _SBATCH = {
@@ -51,61 +56,6 @@ _SBATCH = {
     "-p": "--partition",
     "-t": "--time",
 }
-
-
-def has_gradients(text: str) -> bool:
-    """Whether code works on gradients, which add up over the parts of a step."""
-    return bool(_GRADIENTS.search(text))
-
-
-def is_done_once(text: str) -> bool:
-    """Whether code is done once a step, for all of its parts."""
-    return bool(_OF_A_STEP.search(text))
-
-
-def steps_schedule(text: str) -> bool:
-    """Whether code makes a step of a learning rate schedule, of which there is one."""
-    return bool(_STEPS_SCHEDULE.match(text.lstrip()))
-
-
-def steps_optimizer(text: str) -> bool:
-    """Whether code makes a step of the optimizer."""
-    return bool(_STEPS.search(text))
-
-
-def accumulates(text: str) -> bool:
-    """Whether a block makes a step from several parts, as Accelerate does."""
-    return bool(_ACCUMULATES.match(text.strip()))
-
-
-def waits_for_parts(text: str) -> bool:
-    """Whether a condition holds until all parts of a step are done."""
-    return bool(_WAITS.match(text.strip()))
-
-
-def limits_gradients(text: str) -> bool:
-    """Whether a statement clips gradients, which are complete at the end of a step."""
-    return bool(_CLIPS.match(text.strip()))
-
-
-def prepares(text: str) -> bool:
-    """Whether a statement has Accelerate wrap what was built, which comes last."""
-    return bool(_PREPARES.search(text))
-
-
-def puts_in_other_weights(text: str) -> bool:
-    """Whether a statement puts averaged or earlier weights into the model."""
-    return bool(_OTHER_WEIGHTS.match(text.strip()))
-
-
-def trains(text: str) -> bool:
-    """Whether code changes the weights, or saves the state of the training."""
-    return bool(_TRAINS.search(text))
-
-
-def works_on_weights(text: str) -> bool:
-    """Whether a statement may change the model, or make something of it."""
-    return bool(_USES_MODEL.match(text.strip()))
 
 
 def without_mark(row: str) -> str:

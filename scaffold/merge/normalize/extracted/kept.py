@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from scaffold.merge.diff.mapping import align, block_of
+from scaffold.merge.diff.mapping import align
 from scaffold.merge.semantics.flow import Function, functions
-from scaffold.merge.source.statement import Statement
+from scaffold.merge.source.statement import Statement, Statements, block_of
 
 
 def move_kept(
-    base: Sequence[Statement], ours: Sequence[Statement], theirs: Sequence[Statement]
-) -> tuple[Sequence[Statement], Sequence[Statement]]:
+    base: Statements, ours: Statements, theirs: Statements
+) -> tuple[Statements, Statements]:
     """Base and theirs in the owner's order, so that what went into a function is one run."""
     old, new = functions(base), functions(ours)
     for name in old.keys() & new.keys():
@@ -30,20 +30,16 @@ def move_kept(
 
 
 def _find_run(
-    base: Sequence[Statement],
-    ours: Sequence[Statement],
-    owners: tuple[Function, Function],
-    target: Function,
+    base: Statements, ours: Statements, owners: tuple[Function, Function], target: Function
 ) -> tuple[list[int], int] | None:
     """The statements between those that are in a new function, and the last one of these."""
     before, now = owners
-    calls = [n for n in range(now.head + 1, now.end) if f"{target.name}(" in ours[n].text]
+    calls = [n for n in now.lines if f"{target.name}(" in ours[n].text]
     if len(calls) != 1:
         return None
-    inside = {unit.key for unit in ours[target.head + 1 : target.end]}
-    left = {unit.key for unit in ours[now.head + 1 : now.end]}
-    rows = range(before.head + 1, before.end)
-    gone = [n for n in rows if base[n].key in inside - left and not base[n].is_comment]
+    inside = {ours[n].key for n in target.lines}
+    left = {ours[n].key for n in now.lines}
+    gone = [n for n in before.lines if base[n].key in inside - left and not base[n].is_comment]
     level = min((base[n].depth for n in gone), default=0)
     gone = [n for n in gone if base[n].depth == level]
     if len(gone) < 2:
@@ -57,7 +53,7 @@ def _find_run(
     return (kept, gone[-1]) if not any(base[n].is_head for n in kept) else None
 
 
-def _below(units: Sequence[Statement], rows: Sequence[int], last: int) -> list[Statement]:
+def _below(units: Statements, rows: Sequence[int], last: int) -> list[Statement]:
     """The statements with some of them below another one, and what is in its block."""
     end = block_of(units, last).stop
     above = [unit for number, unit in enumerate(units[:end]) if number not in rows]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from scaffold.merge.semantics.flow import Function, bound_in, bound_names, functions
 from scaffold.merge.source.matcher import pairs
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import Statement, fingerprint
+from scaffold.merge.source.statement import Statement, Statements, fingerprint
 from scaffold.merge.source.style import Renames, rename_units
 
 _OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
@@ -53,6 +53,9 @@ class Part:
         return bool(re.search(rf"{front}{self.name}\(", text))
 
 
+Spans = Mapping[Part, tuple[int, int]]  # where a file has them
+
+
 @dataclass(frozen=True)
 class Taken:
     """A generated function, and which of its lines are no longer in it."""
@@ -63,9 +66,7 @@ class Taken:
     new: Collection[str]  # what the owner's new definitions say
 
 
-def find_parts(
-    base: Sequence[Statement], ours: Sequence[Statement], renamed: Sequence[Statement]
-) -> list[Part]:
+def find_parts(base: Statements, ours: Statements, renamed: Statements) -> list[Part]:
     """All parts, the larger ones first. `renamed` is the base with the owner's names."""
     old, new = functions(base), functions(ours, inner=True)
     known = functions(renamed).keys()
@@ -74,12 +75,11 @@ def find_parts(
     found: list[Part] = []
     for function in old.values():
         own = new.get(function.name)
-        kept = _kept(renamed, ours, function, own, inner[function.name])
-        gone = [
-            number
-            for number in range(function.head + 1, function.end)
-            if number not in kept and not base[number].is_comment
-        ]
+        kept = {}
+        if own is not None:
+            lines = [number for number in own.lines if number not in inner[own.name]]
+            kept = _match(renamed, ours, function, own, lines)
+        gone = [n for n in function.lines if n not in kept and not base[n].is_comment]
         if not gone:
             continue
         targets = [
@@ -89,7 +89,7 @@ def find_parts(
             and target.name.rpartition(".")[0] in (function.name, *classes)
         ]
         held = bound_names(renamed, function)
-        said = {_plain(ours[n], target, held) for target in targets for n in _lines_of(target)}
+        said = {_plain(ours[n], target, held) for target in targets for n in target.lines}
         taken = Taken(function, kept, gone, said)
         parts = [
             part
@@ -112,10 +112,7 @@ def _inner_lines(new: Mapping[str, Function]) -> Mapping[str, set[int]]:
 
 
 def _best_part(
-    sides: tuple[Sequence[Statement], Sequence[Statement]],
-    ours: Sequence[Statement],
-    target: Function,
-    taken: Taken,
+    sides: tuple[Statements, Statements], ours: Statements, target: Function, taken: Taken
 ) -> Part | None:
     """The part with the owner's names, or the one as it was generated if that has more lines."""
     base, renamed = sides
@@ -126,46 +123,17 @@ def _best_part(
     return part
 
 
-def _shares(
-    ours: Sequence[Statement], target: Function, keys: Collection[str], known: set[str]
-) -> bool:
-    """Whether a definition has several of these statements."""
-    rows = ours[target.head + 1 : target.end]
-    return sum(_plain(unit, target, known) in keys for unit in rows) > 1
-
-
 def _is_renamed(part: Part, gone: Sequence[int]) -> bool:
     """Whether a function has only another name: all of it stands in one that is not a method."""
     return not part.target.owner and part.start <= gone[0] and gone[-1] < part.end
 
 
-def _kept(
-    base: Sequence[Statement],
-    ours: Sequence[Statement],
-    function: Function,
-    own: Function | None,
-    inner: Collection[int],
-) -> dict[int, int]:
-    """The lines of a function that are still in it, with their places."""
-    if own is None:
-        return {}
-    return _match(base, ours, function, own, [n for n in _lines_of(own) if n not in inner])
-
-
-def _lines_of(function: Function) -> range:
-    return range(function.head + 1, function.end)
-
-
 def _match(
-    base: Sequence[Statement],
-    ours: Sequence[Statement],
-    function: Function,
-    target: Function,
-    lines: Sequence[int],
+    base: Statements, ours: Statements, function: Function, target: Function, lines: Sequence[int]
 ) -> dict[int, int]:
     """The statements of a function that stand in another one, all as much deeper."""
     known = bound_names(base, function)
-    one = [unit.key for unit in base[function.head + 1 : function.end]]
+    one = [base[number].key for number in function.lines]
     two = [_plain(ours[number], target, known) for number in lines]
     first = function.head + 1
     found = {first + i: lines[j] for i, j in pairs(one, two)}
@@ -178,9 +146,7 @@ def _match(
     return {first + i: lines[j] for i, j in pairs(one, two)}
 
 
-def _returned(
-    base: Sequence[Statement], ours: Sequence[Statement], target: Function, taken: Taken
-) -> int | None:
+def _returned(base: Statements, ours: Statements, target: Function, taken: Taken) -> int | None:
     """The statement of the base whose value a definition returns: `return f()` for `x = f()`."""
     last = ours[target.end - 1].node
     if not isinstance(last, ast.Return) or not last.value or isinstance(last.value, _NAMES):
@@ -211,7 +177,7 @@ def _function_of(node: ast.expr) -> str:
     return ast.dump(node.func) if isinstance(node, ast.Call) else ""
 
 
-def _passed(ours: Sequence[Statement], target: Function, known: set[str]) -> dict[str, str]:
+def _passed(ours: Statements, target: Function, known: set[str]) -> dict[str, str]:
     """The variables that a function is called with by other names than those of its parameters."""
     calls = [
         node
@@ -243,9 +209,7 @@ def _plain(unit: Statement, target: Function, known: set[str]) -> str:
     return fingerprint(text)
 
 
-def _find(
-    base: Sequence[Statement], ours: Sequence[Statement], target: Function, taken: Taken
-) -> Part | None:
+def _find(base: Statements, ours: Statements, target: Function, taken: Taken) -> Part | None:
     """The part of a function in a definition, if it has several statements that are gone."""
     function, kept = taken.function, taken.kept
     passed = _passed(ours, target, bound_names(base, function))
@@ -253,14 +217,14 @@ def _find(
         whole = slice(function.head + 1, function.end)
         base = [*base]
         base[whole] = rename_units(base[whole], Renames(inside={function.name: passed}))
-    keys = {base[number].key for number in taken.gone}
+    known = bound_names(base, function)
+    says = [_plain(ours[row], target, known) for row in target.lines]
     returned = _returned(base, ours, target, taken)
-    if returned is None and not _shares(ours, target, keys, bound_names(base, function)):
-        return None
     if returned is not None:
-        key = _plain(ours[target.end - 1], target, bound_names(base, function))
-        base = [*base[:returned], replace(base[returned], key=key), *base[returned + 1 :]]
-    places = _match(base, ours, function, target, _lines_of(target))
+        base = [*base[:returned], replace(base[returned], key=says[-1]), *base[returned + 1 :]]
+    elif sum(key in {base[number].key for number in taken.gone} for key in says) < 2:
+        return None
+    places = _match(base, ours, function, target, target.lines)
     run = max(_runs(base, places, kept), key=len, default=[])
     if not run:
         return None
@@ -287,7 +251,7 @@ def _find(
 
 
 def _runs(
-    base: Sequence[Statement], places: Mapping[int, int], kept: Mapping[int, int]
+    base: Statements, places: Mapping[int, int], kept: Mapping[int, int]
 ) -> Iterator[list[int]]:
     """Matched lines between which nothing is left in the function."""
     run: list[int] = []
@@ -304,10 +268,7 @@ def _runs(
 
 
 def _nested(
-    ours: Sequence[Statement],
-    parts: Sequence[Part],
-    kept: Mapping[int, int],
-    own: Function | None,
+    ours: Statements, parts: Sequence[Part], kept: Mapping[int, int], own: Function | None
 ) -> list[Part]:
     """The parts that are apart, or in one another, and that are called where they were."""
     found: list[Part] = []

@@ -3,14 +3,13 @@
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from scaffold.merge.diff.expression import lay_out
+from scaffold.merge.normalize.extracted.moved import Moved
 from scaffold.merge.normalize.extracted.parts import Part
-from scaffold.merge.normalize.extracted.spans import Spans
 from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import Statement, fingerprint, parse_unit
+from scaffold.merge.source.statement import Statement, Statements, fingerprint, parse_unit
 
 Instead = dict[int, list[Statement]]
 
@@ -25,29 +24,7 @@ class Change:
     gone: Sequence[str]
 
 
-class Filled(Protocol):
-    """A generated file, and where the owner has the parts of it."""
-
-    ours: Sequence[Statement]
-    parts: Sequence[Part]
-    spans: Spans
-    indent: str
-
-    @property
-    def attributes(self) -> "Named": ...
-
-    def of(self, part: Part | None) -> Sequence[Statement]: ...
-
-    def called(self, part: Part, name: str) -> str: ...
-
-    def returns(self, part: Part) -> bool: ...
-
-
-class Named(Protocol):
-    def table(self, part: Part) -> dict[str, str]: ...
-
-
-def passed_on(old: Filled, new: Filled) -> Instead:
+def passed_on(old: Moved, new: Moved) -> Instead:
     """What stands in the new file instead of the owner's heads, calls and returns, by its number.
 
     -1 - number: what is behind the part that begins at this line of the owner's.
@@ -57,7 +34,8 @@ def passed_on(old: Filled, new: Filled) -> Instead:
         before, after = (_flow(moved, part) for moved in (old, new))
         names = set(part.target.parameters)
         needs = sorted(after[0] - before[0] - names)
-        spare = sorted((before[0] - _held(new, part)) & names - _other_reads(new, part))
+        held = bound_names(new.of(part), functions(new.of(part))[part.function.name])
+        spare = sorted((before[0] - held) & names - _other_reads(new, part))
         given = sorted(after[1] - before[1])
         gone = sorted(before[1] - bound_in(new.of(part)[slice(*new.spans[part])]))
         if needs or spare or given or gone or (part.results and not new.returns(part)):
@@ -65,7 +43,7 @@ def passed_on(old: Filled, new: Filled) -> Instead:
     return instead
 
 
-def _flow(moved: Filled, part: Part) -> tuple[set[str], set[str]]:
+def _flow(moved: Moved, part: Part) -> tuple[set[str], set[str]]:
     """The variables that a part needs, and those that are read behind it."""
     start, end = moved.spans[part]
     side = moved.of(part)
@@ -80,7 +58,7 @@ def _flow(moved: Filled, part: Part) -> tuple[set[str], set[str]]:
     return needs, gives
 
 
-def binds_outer_names(old: Filled, new: Filled, part: Part) -> bool:
+def binds_outer_names(old: Moved, new: Moved, part: Part) -> bool:
     """Whether an update binds names in an inner function that it has from outside: they would be
     other ones."""
     start, end = new.spans[part]
@@ -89,12 +67,7 @@ def binds_outer_names(old: Filled, new: Filled, part: Part) -> bool:
     return part.is_inner and bool(bound & needed_by(rows))
 
 
-def _held(moved: Filled, part: Part) -> set[str]:
-    """The variables of the function that a part was taken from."""
-    return bound_names(moved.of(part), functions(moved.of(part))[part.function.name])
-
-
-def _next_round(side: Sequence[Statement], start: int, head: int) -> Sequence[Statement]:
+def _next_round(side: Statements, start: int, head: int) -> Statements:
     """What the innermost loop around a part does before it comes to the part again."""
     depth = side[start].depth
     for number in range(start - 1, head, -1):
@@ -105,7 +78,7 @@ def _next_round(side: Sequence[Statement], start: int, head: int) -> Sequence[St
     return ()
 
 
-def _other_reads(moved: Filled, part: Part) -> set[str]:
+def _other_reads(moved: Moved, part: Part) -> set[str]:
     """What the owner's own lines of the definition read."""
     head, end = part.target.head, part.target.end
     start, last = part.inside
@@ -114,7 +87,7 @@ def _other_reads(moved: Filled, part: Part) -> set[str]:
     return read_in([*rows, *changed])
 
 
-def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
+def _edit(instead: Instead, moved: Moved, part: Part, change: Change) -> None:
     """Write other parameters and results, where there is one call and nothing unusual."""
     ours = moved.ours
     found = [n for n, u in enumerate(ours) if part.is_called_in(u.text)]
@@ -161,9 +134,9 @@ def _edit(instead: Instead, moved: Filled, part: Part, change: Change) -> None:
 def _changed(unit: Statement, change: Callable[[ast.Module], bool]) -> Statement | None:
     """A statement after a change of its tree. None if the change is none for it."""
     found = parse_unit(unit.text.strip())
-    if found is None or found[0]:
+    if found is None or found[1].word:
         return None
-    tree = ast.parse(ast.unparse(found[1]))
+    tree = ast.parse(ast.unparse(found[0]))
     before = ast.dump(tree)
     if not change(tree):
         return None

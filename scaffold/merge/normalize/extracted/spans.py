@@ -4,45 +4,33 @@ import ast
 from collections.abc import Sequence
 
 from scaffold.merge.diff.mapping import Side
-from scaffold.merge.normalize.extracted.parts import Part
+from scaffold.merge.normalize.extracted.parts import Part, Spans
 from scaffold.merge.semantics.flow import bound_in, needed_by, read_in
-from scaffold.merge.source.statement import Statement
-
-Spans = dict["Part", tuple[int, int]]
+from scaffold.merge.source.statement import Statements
 
 
-def spans_of(parts: Sequence[Part]) -> Spans:
-    """Where the base has them."""
-    return {part: (part.start, part.end) for part in parts}
-
-
-def find_spans(
-    side: Side, base: Sequence[Statement], ours: Sequence[Statement], parts: Sequence[Part]
-) -> Spans:
+def find_spans(side: Side, base: Statements, ours: Statements, parts: Sequence[Part]) -> Spans:
     """Where the other side has them, without those that it tore apart or deleted.
 
     If it repeats a part in a new loop, an own line in the part has no certain place.
     """
-    spans: Spans = {}
+    spans: dict[Part, tuple[int, int]] = {}
     for part in parts:  # the outer ones first
-        if part.outer and part.outer not in spans:
+        while part.outer and part.outer not in spans:
             part.outer = part.outer.outer
         span = _find_span(side, base, part, parts)
-        if span and has_new_loop(side, span[0]) and _has_own_lines(ours, part):
+        if span and _has_new_loop(side, span[0]) and _has_own_lines(ours, part):
             continue
         if span and _leaves_loop(side, *span):
             continue
-        if span and (part.outer is None or _is_in(span, spans[part.outer])):
+        around = spans[part.outer] if part.outer else span
+        if span and around and around[0] <= span[0] and span[1] <= around[1]:
             spans[part] = span
     return spans
 
 
-def _is_in(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return other[0] <= one[0] and one[1] <= other[1]
-
-
 def _find_span(
-    side: Side, base: Sequence[Statement], part: Part, parts: Sequence[Part]
+    side: Side, base: Statements, part: Part, parts: Sequence[Part]
 ) -> tuple[int, int] | None:
     held = {n for n in side.match[part.start : part.end] if n is not None}
     for gap in range(part.start + 1, part.end):
@@ -67,7 +55,8 @@ def _find_span(
     if rest and _goes_inside(base, part, siblings, side, rest):
         held |= set(rest)
         end = rest[-1] + 1
-    if above and not _keeps(base, part, siblings) and not _has_part_before(part, siblings):
+    is_first = not any(other.end <= part.start for other in siblings)
+    if above and is_first and not _keeps(base, part, siblings):
         held |= set(above)
         start = above[0]
     if held != set(range(start, end)):
@@ -80,7 +69,7 @@ def _find_span(
     return start, end
 
 
-def has_new_loop(side: Side, place: int) -> bool:
+def _has_new_loop(side: Side, place: int) -> bool:
     """Whether there is a new loop around a line."""
     return any(
         head not in side.number_of
@@ -100,19 +89,19 @@ def _leaves_loop(side: Side, start: int, end: int) -> bool:
     return False
 
 
-def _has_own_lines(ours: Sequence[Statement], part: Part) -> bool:
+def _has_own_lines(ours: Statements, part: Part) -> bool:
     """Whether a definition has more than a part: other lines than texts and what it returns."""
     known = set(part.places.values())
     return any(
         number not in known and not ours[number].is_comment
-        for number in range(part.target.head + 1, part.target.end)
+        for number in part.target.lines
         if not ours[number].key.startswith("text ")
         and not ours[number].text.lstrip().startswith("return")
     )
 
 
 def _goes_inside(
-    base: Sequence[Statement], part: Part, siblings: Sequence[Part], side: Side, new: Sequence[int]
+    base: Statements, part: Part, siblings: Sequence[Part], side: Side, new: Sequence[int]
 ) -> bool:
     """Whether new statements behind a part belong to it: no other place has what they need."""
     if not _keeps(base, part, siblings):
@@ -125,7 +114,7 @@ def _goes_inside(
     return bool(read_in(rows) & inside - known - returned)
 
 
-def _keeps(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> bool:
+def _keeps(base: Statements, part: Part, siblings: Sequence[Part]) -> bool:
     """Whether statements are left where a part was taken out, beside other parts."""
     start, end = part.function.head + 1, part.function.end
     if part.outer:
@@ -133,7 +122,3 @@ def _keeps(base: Sequence[Statement], part: Part, siblings: Sequence[Part]) -> b
     taken = {n for p in siblings for n in range(p.start, p.end)}
     left = [n for n in range(start, end) if n not in taken and not base[n].is_comment]
     return any(not base[n].key.startswith("text ") for n in left)
-
-
-def _has_part_before(part: Part, siblings: Sequence[Part]) -> bool:
-    return any(p.end <= part.start for p in siblings)
