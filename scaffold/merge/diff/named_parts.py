@@ -5,6 +5,7 @@ The base and the owner's text get this line, too, where the owner changed the re
 
 import ast
 from collections.abc import Iterator
+from copy import deepcopy
 
 from scaffold.merge.diff.expression import read_source
 from scaffold.merge.diff.mapping import Side, align
@@ -66,7 +67,7 @@ class _Insert(ast.NodeTransformer):
 def _without_name(unit: Statement, line: Statement) -> ast.AST:
     """A statement with the value in place of its name."""
     source = read_source(unit.text.strip())
-    return _Insert(line).visit(source.tree) if source else ast.Pass()
+    return _Insert(line).visit(deepcopy(source.tree)) if source else ast.Pass()
 
 
 def _place_of(own: Side, number: int, value: str) -> int | None:

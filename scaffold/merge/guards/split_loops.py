@@ -15,7 +15,7 @@ from scaffold.merge.diff.depth import depth_change
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.semantics.flow import Sources, bound_in
+from scaffold.merge.semantics.flow import Sources, bound_in, read_in
 from scaffold.merge.source.statement import Statements, block_of
 from scaffold.merge.source.training import (
     accumulates,
@@ -131,8 +131,9 @@ def _is_split(
     fits = is_before and all(_only_computes(triple, place) for place in statement)
     if not fits and _belongs_inside(triple, statement, inner, own):
         fits = is_before or change == _change_of(triple, beside)
-    if fits:
-        own |= bound_in(ours.units[place] for place in statement)
+    rows = [ours.units[place] for place in statement]
+    if fits and read_in(rows) & _bound_in(theirs.units, _loop_of(theirs, inner[-1])).union(own):
+        own |= bound_in(rows)
     return "" if fits else QUESTION
 
 
@@ -206,9 +207,7 @@ def _belongs_inside(
     text = "\n".join(triple.ours.units[place].text for place in statement)
     if has_gradients(text) or _LEAVES.search(text):
         return False
-    inner = heads[-1]
-    if accumulates(triple.theirs.units[inner].text):  # in the loop over the parts
-        inner = next(iter(_loops(triple.theirs, triple.theirs.heads(inner))), inner)
+    inner = _loop_of(triple.theirs, heads[-1])
     inside = _bound_in(triple.theirs.units, inner)
     scope = triple.theirs.units[inner].scope
     ours = {
@@ -228,6 +227,12 @@ def _belongs_inside(
         changes |= {re.split(r"[.\[]", part)[0] for part in effects.parts}
     needs_part = bool(reads & inside.union(own)) or (bool(binds) and binds <= inside)
     return needs_part and not changes & ours - triple.modules()
+
+
+def _loop_of(side: Side, head: int) -> int:
+    """The loop over the parts of a step: the head of a block, or around it."""
+    around = _loops(side, side.heads(head)) if accumulates(side.units[head].text) else []
+    return around[0] if around else head
 
 
 def _bound_in(units: Statements, head: int) -> set[str]:
