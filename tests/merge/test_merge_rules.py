@@ -2140,3 +2140,12 @@ def test_a_new_line_stays_where_what_it_reads_is_if_its_neighbour_was_deleted() 
     theirs = base.replace("draw(model)\n", "draw(model)\n        best.update(score)\n")
     text = clean(base, base.replace("        draw(model)\n", ""), theirs)
     assert "        score = measure(model)\n        best.update(score)\n    end()\n" in text
+
+
+def test_lines_of_a_text_stay_as_they_are_in_a_file_with_tabs() -> None:
+    base = 'def main():\n    text = """one\n  two"""\n    print(text)\n'
+    ours = base.replace("    text", "\ttext").replace(
+        "    print(text)", "\tprint(text)\n\tprint(1)"
+    )
+    theirs = base.replace("    text", "    if True:\n        text")
+    assert '\tif True:\n\t\ttext = """one\n  two"""\n' in clean(base, ours, theirs)

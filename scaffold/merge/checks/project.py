@@ -62,7 +62,7 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
     before, after, rendered = (_code_of(files) for files in (before, after, rendered))
     near = _near(before, after, rendered)
     before, after = (
-        {path: files[path] for path in files.keys() & near} for files in (before, after)
+        {path: files[path] for path in sorted(files.keys() & near)} for files in (before, after)
     )
     update = Update(read_project(before), read_project(after), rendered, scripts)
     modules = names_of_modules((*before, *after, *rendered))

@@ -94,8 +94,12 @@ class Statement:
         width = len(indent.expandtabs(8)) * depth - indent_of(first)
         if "\t" not in indent:
             return replace(self, depth=depth, lines=shift(self.lines, width))
-        flat = self.flat
-        return replace(self, depth=depth, lines=tuple(indent * depth + row for row in flat))
+        inside = _string_rows("\n".join(self.lines)) if len(self.lines) > 1 else frozenset()
+        lines = tuple(
+            row if number in inside else indent * depth + row
+            for number, row in enumerate(self.flat)
+        )
+        return replace(self, depth=depth, lines=lines)
 
 
 Statements = Sequence[Statement]
