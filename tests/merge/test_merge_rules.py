@@ -2149,3 +2149,15 @@ def test_lines_of_a_text_stay_as_they_are_in_a_file_with_tabs() -> None:
     )
     theirs = base.replace("    text", "    if True:\n        text")
     assert '\tif True:\n\t\ttext = """one\n  two"""\n' in clean(base, ours, theirs)
+
+
+def test_a_question_has_only_the_lines_that_do_not_go_together() -> None:
+    ours = STEP.replace(
+        "        optimizer.step()\n", "        optimizer.step()\n        rates.step()\n"
+    )
+    ours = ours.replace("rates", "scheduler")
+    new = "        count.add(1)\n{}        if count.due:\n            log(count)\n"
+    theirs = STEP.rstrip("\n") + "\n" + new.format("        schedule.step()\n")
+    text = merge(STEP, ours, theirs).files["train.py"] or ""
+    assert text.count("<<<<<<<") == 1
+    assert take_side(text, True) == (ours + new.format("")).lstrip("\n")

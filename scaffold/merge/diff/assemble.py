@@ -12,7 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from scaffold.merge.conflicts import frame
-from scaffold.merge.diff.commute import get_given_again, work_on_given
+from scaffold.merge.diff.commute import (
+    can_commute,
+    get_given_again,
+    same_purpose,
+    work_on_given,
+)
 from scaffold.merge.diff.deletions import (
     emptied,
     moved_and_changed,
@@ -184,8 +189,12 @@ class Assembly(Triple):
         places = _new_names(theirs, ours) if self.kind == PYTHON else set()
         brought = [unit for place, unit in enumerate(theirs) if place in places]
         theirs = [unit for place, unit in enumerate(theirs) if place not in places]
+        above: list[Statement] = []
+        below: list[Statement] = []
+        if start == end and self.kind == PYTHON and theirs:
+            above, theirs, below = _of_the_question(self, ours, theirs)
         common = _without_common(list(self.base[start:end]), ours, theirs, (start, end))
-        return [*brought, *common]
+        return [*brought, *above, *common, *below]
 
     def _span(self, one: Side, other: Side, start: int, end: int) -> list[Statement]:
         """One side's units in a region, at the depth that the other side gave its surroundings."""
@@ -196,6 +205,27 @@ class Assembly(Triple):
             places += one.inserts[number + 1] if number + 1 < end else []
         change = depth_change_of_hunk(self, other, start, end)
         return [self._at(one, place, one.units[place].depth + change) for place in places]
+
+
+def _of_the_question(
+    triple: Triple, ours: Statements, theirs: Statements
+) -> tuple[list[Statement], list[Statement], list[Statement]]:
+    """The other side's new lines above those that do not go with the owner's, these, and below."""
+    level = min(unit.depth for unit in theirs)
+    starts = [n for n, unit in enumerate(theirs) if unit.depth == level and not unit.is_comment]
+    starts = [n for n in starts if not theirs[n].continues]
+    parts = [theirs[a:b] for a, b in itertools.pairwise([0, *starts[1:], len(theirs)])]
+    modules, own = triple.modules(), triple.ours.added
+    apart = [
+        number
+        for number, part in enumerate(parts)
+        if (ours and not can_commute(ours, part, modules))
+        or any(same_purpose(unit, own, triple.base) for unit in part)
+    ]
+    first, last = (apart[0], apart[-1]) if apart else (0, len(parts) - 1)
+    rows = parts[:first], parts[first : last + 1], parts[last + 1 :]
+    above, those, below = ([unit for part in found for unit in part] for found in rows)
+    return above, those, below
 
 
 def _new_names(theirs: Statements, ours: Statements) -> set[int]:
