@@ -221,6 +221,7 @@ def _of_the_question(
         for number, part in enumerate(parts)
         if (ours and not can_commute(ours, part, modules))
         or any(same_purpose(unit, own, triple.base) for unit in part)
+        or any((unit.scope, unit.key) in triple.places for unit in part)  # they are moved here
     ]
     first, last = (apart[0], apart[-1]) if apart else (0, len(parts) - 1)
     rows = parts[:first], parts[first : last + 1], parts[last + 1 :]

@@ -115,8 +115,12 @@ def _choose_code(pieces: Sequence[Piece]) -> list[Statement]:
     he prints or logs."""
     return choose(
         pieces,
-        lambda clash: clash.theirs if all(map(only_shows, clash.ours)) else clash.ours,
+        lambda clash: clash.theirs if _only_shows(clash) else clash.ours,
     )
+
+
+def _only_shows(clash: Clash) -> bool:
+    return bool(clash.ours) and all(map(only_shows, clash.ours))
 
 
 def _only_shown(file: OpenFile, fault: Fault) -> dict[Hunk, str]:

@@ -277,10 +277,9 @@ for name, edit in {
     case(f"moves: {name}, then by steps", edit, STEPS)
 READS = after(TRAIN, VALIDATE, "print(metrics['train_loss'], len(metrics))")
 case("moves: a line that reads all metrics, then by steps", READS, STEPS, asks=(TRAIN, WARNING))
-SAID = sub(TRAIN, r'^    log\(f"done \| .*\n((    accelerator\.log.*\n)?)    metrics_file.*\n', "")
-case(
-    "moves: a call between deleted lines, then a tracker", SAID, TENSORBOARD, asks=(TRAIN, WARNING)
-)
+SAID = sub(TRAIN, r'^    log\(f"done \| .*\n    metrics_file.*\n', "")
+KEPT = sub(TRAIN, r'^    log\(f"done \| .*\n(    accelerator\.log.*\n)    metrics_file.*\n', r"\1")
+case("moves: a call between deleted lines, then a tracker", SAID, TENSORBOARD, result=KEPT)
 
 # what nobody uses now
 
