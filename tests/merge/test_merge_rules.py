@@ -2161,3 +2161,13 @@ def test_a_question_has_only_the_lines_that_do_not_go_together() -> None:
     text = merge(STEP, ours, theirs).files["train.py"] or ""
     assert text.count("<<<<<<<") == 1
     assert take_side(text, True) == (ours + new.format("")).lstrip("\n")
+
+
+def test_the_first_imports_of_a_section_from_both_sides_stand_together() -> None:
+    base = "import torch\n\nfrom data import read\n\nread(torch)\n"
+    ours = base.replace("from data", "from best import Best\nfrom data") + "Best()\n"
+    theirs = base.replace("from data", "from calls import Ema\nfrom data").replace(
+        "(torch)", "(Ema)"
+    )
+    text = clean(base, ours, theirs.replace("import torch\n\n", "import torch\n\n"))
+    assert "\n\nfrom best import Best\nfrom calls import Ema\nfrom data import read\n" in text

@@ -308,6 +308,13 @@ def _imports_first(pieces: Sequence[Piece]) -> list[Piece]:
     return [*pieces[:place], *(replace(row, blanks=0) for row in late), *rest]
 
 
+def _are_beside(one: Statement, two: Statement) -> bool:
+    """Whether two imports belong to one section: both sides' first ones in it, or of Python."""
+    are_new = one.origin[:1] + two.origin[:1] in ("mt", "tm") and one.blanks == two.blanks
+    are_imports = bool(imports_of(one) and imports_of(two))
+    return are_imports and (are_new or (is_standard(one) and is_standard(two)))
+
+
 def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
     """Remove blank lines that neither side has: below the head of a block, and between imports."""
     known = {
@@ -319,7 +326,7 @@ def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
     for piece in pieces:
         if isinstance(piece, Statement) and piece.blanks and out and isinstance(out[-1], Statement):
             opens = out[-1].depth < piece.depth
-            if (opens or (is_standard(out[-1]) and is_standard(piece))) and (
+            if (opens or _are_beside(out[-1], piece)) and (
                 out[-1].key,
                 piece.key,
             ) not in known:
