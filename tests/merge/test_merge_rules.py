@@ -2171,3 +2171,39 @@ def test_the_first_imports_of_a_section_from_both_sides_stand_together() -> None
     )
     text = clean(base, ours, theirs.replace("import torch\n\n", "import torch\n\n"))
     assert "\n\nfrom best import Best\nfrom calls import Ema\nfrom data import read\n" in text
+
+
+def test_what_a_function_of_the_owner_computed_is_passed_if_it_is_computed_around_it() -> None:
+    base = """
+        def main(loader, model):
+            for batch in loader:
+                losses = model(batch)
+                total.add(losses)
+                tokens = count(batch)
+                backward(losses.sum() / tokens)
+        """
+    ours = """
+        def loss_of(model, batch):
+            losses = model(batch)
+            total.add(losses)
+            tokens = count(batch)
+            return losses.sum() / tokens
+
+
+        def main(loader, model):
+            for batch in loader:
+                loss = loss_of(model, batch)
+                backward(loss)
+        """
+    theirs = """
+        def main(loader, model):
+            for window in parts(loader):
+                tokens = sum(map(count, window))
+                for batch in window:
+                    losses = model(batch)
+                    total.add(losses)
+                    backward(losses.sum() / tokens)
+        """
+    text = clean(base, ours, theirs)
+    assert "def loss_of(model, batch, tokens):\n    losses" in text
+    assert "            loss = loss_of(model, batch, tokens)\n" in text

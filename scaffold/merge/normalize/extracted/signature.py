@@ -33,11 +33,14 @@ def passed_on(old: Moved, new: Moved) -> Instead:
     for part in new.parts:
         before, after = (_flow(moved, part) for moved in (old, new))
         names = set(part.target.parameters)
-        needs = sorted(after[0] - before[0] - names)
         held = bound_names(new.of(part), functions(new.of(part))[part.function.name])
-        spare = sorted((before[0] - held) & names - _other_reads(new, part))
+        read = _other_reads(new, part)
+        spare = sorted((before[0] - held) & names - read)
         given = sorted(after[1] - before[1])
-        gone = sorted(before[1] - bound_in(new.of(part)[slice(*new.spans[part])]))
+        lost = before[1] - bound_in(new.of(part)[slice(*new.spans[part])])
+        outside = set() if part.is_inner else lost & read & held  # computed around it now
+        needs = sorted((after[0] - before[0] | outside) - names)
+        gone = sorted(lost - outside)
         if needs or spare or given or gone or (part.results and not new.returns(part)):
             _edit(instead, new, part, Change(needs, spare, given, gone))
     return instead
