@@ -116,7 +116,9 @@ def find_clashes(triple: Triple) -> list[Hunk]:
 def _with_condition(triple: Triple, gap: int) -> Hunk:
     """A gap, with the condition that the owner's lines in it replace, or continue."""
     side = triple.ours
-    first = side.inserts[gap][0]
+    first, replaced = side.inserts[gap][0], gap < len(triple.base) and side.of(gap) is None
+    if triple.kind == PYTHON and replaced and triple.base[gap].is_head:
+        return _deleted_run(triple, side, gap)
     if not side.units[first].continues:
         return gap, gap
     head = start_of(side.units, first)
@@ -188,6 +190,8 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         return triple.union and not purposes[0] & purposes[1]
     if _stands_above_block(triple, gap, ours, theirs):
         return True
+    if len({min(unit.depth for unit in units) for units in (ours, theirs)}) > 1:
+        return True  # the deeper one continues the block above, the other one follows it
     return all(_fit(triple, gap, *parts) for parts in by_level(ours, theirs) if all(parts))
 
 
