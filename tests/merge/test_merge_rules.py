@@ -2207,3 +2207,10 @@ def test_what_a_function_of_the_owner_computed_is_passed_if_it_is_computed_aroun
     text = clean(base, ours, theirs)
     assert "def loss_of(model, batch, tokens):\n    losses" in text
     assert "            loss = loss_of(model, batch, tokens)\n" in text
+
+
+def test_a_loop_over_something_else_is_the_same_loop() -> None:
+    base = "def main(data):\n    for x in data:\n        run(x)\n"
+    ours = base.replace("in data:", 'in tqdm(data, desc="my own bar", leave=False, unit="images"):')
+    theirs = base.replace("    for x in data", "    bar = show(data)\n    for x in bar")
+    assert "    bar = show(data)\n    for x in tqdm(bar, desc=" in clean(base, ours, theirs)

@@ -216,7 +216,7 @@ def alike(one: Statement, two: Statement) -> float:
     if one.is_comment != two.is_comment:
         return 0.0
     first, second = anchor(one), anchor(two)
-    if len(first) > 1 and first == second:
+    if (len(first) > 1 and first == second) or _are_loops(one, two):
         return 1.0 + _ratio(one.text, two.text)
     if first[:1] != second[:1] or (first[:1] == ("row",) and len(first) > 1 < len(second)):
         return 0.0  # rows with other keys
@@ -230,6 +230,13 @@ def _ratio(one: str, two: str) -> float:
     matcher = SequenceMatcher(*words)
     quick = matcher.quick_ratio()
     return matcher.ratio() if quick >= _ALIKE else quick
+
+
+def _are_loops(one: Statement, two: Statement) -> bool:
+    """Whether two loops have the same variables: `for x in tqdm(data)` and `for x in data`."""
+    loops = one.node, two.node
+    targets = [ast.dump(node.target) for node in loops if isinstance(node, ast.For)]
+    return len(targets) == 2 and targets[0] == targets[1]
 
 
 def anchor(unit: Statement) -> tuple[str, ...]:
