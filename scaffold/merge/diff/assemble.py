@@ -212,8 +212,9 @@ def _of_the_question(
 ) -> tuple[list[Statement], list[Statement], list[Statement]]:
     """The other side's new lines above those that do not go with the owner's, these, and below."""
     level = min(unit.depth for unit in theirs)
-    starts = [n for n, unit in enumerate(theirs) if unit.depth == level and not unit.is_comment]
-    starts = [n for n in starts if not theirs[n].continues]
+    starts = [n for n, u in enumerate(theirs) if u.depth == level and not u.continues]
+    heads = {n + 1 for n in starts if theirs[n].is_comment or theirs[n].is_decorator}
+    starts = [n for n in starts if n not in heads]  # with what stands above a statement
     parts = [theirs[a:b] for a, b in itertools.pairwise([0, *starts[1:], len(theirs)])]
     modules, own = triple.modules(), triple.ours.added
     apart = [
@@ -237,12 +238,15 @@ def _new_names(theirs: Statements, ours: Statements) -> set[int]:
     known = bound_in(ours)
     found: set[int] = set()
     for place, unit in enumerate(theirs):
-        whole = [place, *block_of(theirs, place)]
+        first = place
+        while first and theirs[first - 1].is_decorator:
+            first -= 1
+        whole = [*range(first, place + 1), *block_of(theirs, place)]
         is_new = all(theirs[row].origin.startswith("t") for row in whole)
         is_definition = isinstance(unit.node, ast.FunctionDef | ast.ClassDef)
         if unit.depth or not is_new or not (is_definition or imports_of(unit)):
             continue
-        if not known & effects_of(unit).binds and not (place and theirs[place - 1].is_decorator):
+        if not known & effects_of(unit).binds:
             found.update(whole)
     return found
 

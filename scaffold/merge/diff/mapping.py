@@ -120,8 +120,11 @@ def align(base: Statements, units: Statements, theirs: Statements | None = None)
     for b_range, u_range in _gaps(base, units, match):
         _match_alike(base, units, b_range, u_range, match)
     _part_heads(base, units, match)
+    _part_decorators(base, units, match)
     if theirs is not None:
         _part_moved(base, units, match, {unit.key for unit in theirs})
+    else:
+        _part_scopes(base, units, match)
     inserts: list[list[int]] = [[] for _ in range(len(base) + 1)]
     number_of = {found: number for number, found in enumerate(match) if found is not None}
     gap = 0
@@ -192,6 +195,36 @@ def _part_heads(base: Statements, units: Statements, match: list[int | None]) ->
         kept = sum(row in block for row in found if row is not None)
         if 2 * kept < sum(row is not None for row in found):
             match[number] = None
+
+
+def _part_decorators(base: Statements, units: Statements, match: list[int | None]) -> None:
+    """Undo the match of decorators that stand on different functions."""
+    for number in reversed(range(len(base) - 1)):
+        position = match[number]
+        if position is None or not base[number].is_decorator:
+            continue
+        below = match[number + 1]
+        while below is not None and below > position + 1 and units[below - 1].is_decorator:
+            below -= 1  # another decorator is new
+        if below != position + 1:
+            match[number] = None
+
+
+def _part_scopes(base: Statements, units: Statements, match: list[int | None]) -> None:
+    """Undo the matches between functions that are not the same one under another name."""
+    heads = [
+        {
+            f"{unit.scope}.{unit.node.name}".strip("."): number
+            for number, unit in enumerate(side)
+            if isinstance(unit.node, ast.FunctionDef | ast.ClassDef)
+        }
+        for side in (base, units)
+    ]
+    for number, position in enumerate(match):
+        if position is not None and base[number].scope != units[position].scope:
+            one, two = heads[0].get(base[number].scope), heads[1].get(units[position].scope)
+            if one is None or two is None or match[one] != two:
+                match[number] = None
 
 
 def _part_moved(
