@@ -2214,3 +2214,12 @@ def test_a_loop_over_something_else_is_the_same_loop() -> None:
     ours = base.replace("in data:", 'in tqdm(data, desc="my own bar", leave=False, unit="images"):')
     theirs = base.replace("    for x in data", "    bar = show(data)\n    for x in bar")
     assert "    bar = show(data)\n    for x in tqdm(bar, desc=" in clean(base, ours, theirs)
+
+
+def test_a_line_of_output_stays_where_its_neighbours_go() -> None:
+    head = "def main(loader, model):\n    for n, x in enumerate(loader):\n        loss = model(x)\n"
+    base = f"{head}        total += loss\n    total = total / 8\n    end()\n"
+    own = "        if n % 8 == 0:\n            print(loss)\n"
+    theirs = f"{head}        mean.add(loss)\n    mean.end()\n    end()\n"
+    text = clean(base, base.replace("    total = ", f"{own}    total = "), theirs)
+    assert f"        loss = model(x)\n{own}        mean.add(loss)\n    mean.end()\n" in text

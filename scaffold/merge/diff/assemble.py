@@ -28,7 +28,7 @@ from scaffold.merge.diff.deletions import (
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
 from scaffold.merge.diff.hunks import by_level, find_clashes, leaves_first, merge_pair, whole_hunks
 from scaffold.merge.diff.mapping import Side, align
-from scaffold.merge.diff.moved_blocks import follow_moved_blocks
+from scaffold.merge.diff.moved_blocks import follow_moved_blocks, follow_output
 from scaffold.merge.diff.named_parts import follow_named_parts
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of, only_shows
@@ -56,6 +56,9 @@ class Clash:
 
 
 Piece = Statement | Clash
+
+# what base and ours get of the other side's form
+FOLLOWED = (follow_moved_blocks, follow_named_parts, follow_output)
 
 
 @dataclass
@@ -348,7 +351,7 @@ def assemble(
 ) -> Assembly:
     base, ours, theirs = sides
     other = align(base, theirs)
-    for follow in (follow_moved_blocks, follow_named_parts) if kind == PYTHON else ():
+    for follow in FOLLOWED if kind == PYTHON else ():
         now, ours = follow(base, ours, other, indent)
         if now is not base:
             base, other = now, align(now, theirs)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from scaffold.merge.diff.mapping import Side, align
-from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.statement import Statement, Statements
 
@@ -31,6 +31,35 @@ def follow_moved_blocks(
             _moved(ours, span, there, depth, indent),
         )
     return base, ours
+
+
+def follow_output(
+    base: Statements, ours: Statements, side: Side, indent: str
+) -> tuple[Statements, Statements]:
+    """Ours with lines that only print or log above the statements that the other side deletes.
+
+    So they stay below what they stand behind, and need no neighbours.
+    """
+    own = align(base, ours)
+    for gap, places in enumerate(own.inserts):
+        units = [ours[place] for place in places]
+        if not any(map(only_shows, units)) or not all(map(_is_output, units)):
+            continue
+        above = gap - 1
+        while above >= 0 and side.match[above] is None and own.match[above] is not None:
+            above -= 1
+        there = own.match[above] if 0 <= above < gap - 1 and side.match[above] is not None else None
+        ends = gap == len(base) or side.match[gap] is None or base[gap].depth < units[0].depth
+        if there is None or not ends or bound_in(base[above + 1 : gap]) & read_in(units):
+            continue
+        if (base[above].depth, base[above].scope) == (units[0].depth, units[0].scope):
+            rest = [unit for place, unit in enumerate(ours) if place not in places]
+            return base, [*rest[: there + 1], *units, *rest[there + 1 :]]
+    return base, ours
+
+
+def _is_output(unit: Statement) -> bool:
+    return unit.is_comment or only_shows(unit) or isinstance(unit.node, ast.If)
 
 
 def _moved_runs(base: Statements, side: Side) -> Iterator[Run]:

@@ -36,7 +36,7 @@ prepares = re.compile(r"\.prepare\(").search  # what was built, which comes last
 puts_in_other_weights = re.compile(r"\s*(with \w+\.applied\(\):|\w+\.load\(model\))").match
 # changes the weights, or saves the state
 trains = re.compile(
-    r"\b(save_state|checkpoints?\.save|backward)\(|\boptimizer\b|\w_\(|\.data\b"
+    r"\b(save_state|checkpoints?\.save|backward)\(|\boptimizer\b(?!\.param_groups)|\w_\(|\.data\b"
 ).search
 # may change the model, or makes something of it
 works_on_weights = re.compile(
