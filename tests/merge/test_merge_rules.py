@@ -2223,3 +2223,15 @@ def test_a_line_of_output_stays_where_its_neighbours_go() -> None:
     theirs = f"{head}        mean.add(loss)\n    mean.end()\n    end()\n"
     text = clean(base, base.replace("    total = ", f"{own}    total = "), theirs)
     assert f"        loss = model(x)\n{own}        mean.add(loss)\n    mean.end()\n" in text
+
+
+def test_a_line_stands_in_the_condition_of_the_owner_with_the_one_that_ends_it() -> None:
+    base = "def main(model):\n    score = 0\n    score += measure(model)\n    end()\n"
+    ours = base.replace("    score +=", "    if model.due:\n        score +=")
+    call = "    score += measure(model)\n"
+    theirs = base.replace(call, f'    hooks.call("start")\n{call}    hooks.call("end", score)\n')
+    text = clean(base, ours, theirs)
+    assert (
+        '        hooks.call("start")\n        score' in text
+        and '\n        hooks.call("end"' in text
+    )

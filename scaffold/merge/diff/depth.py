@@ -35,6 +35,8 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     level = one.level_at[place]
     if replaced is not None and level <= triple.base[gap].depth:
         return replaced.depth - triple.base[gap].depth
+    if one is triple.theirs and _has_its_end_inside(triple, place, gap):
+        return triple.ours.units[triple.ours.match[gap] or 0].depth - triple.base[gap].depth
     if triple.goes_with_next(one, gap) and (there := other.of(gap)) is not None:
         return there.depth - triple.base[gap].depth
     places = one.inserts[gap]
@@ -72,6 +74,20 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         score = (distance, rank, depth - triple.base[number].depth)
         best = min(best, score) if best else score
     return best[2] if best else 0
+
+
+def _has_its_end_inside(triple: Triple, place: int, gap: int) -> bool:
+    """Whether a like line of the other side ends what the owner made conditional, and needs it.
+
+    As `hooks.call("evaluation_start")` and `hooks.call("evaluation_end", metrics)`.
+    """
+    units, head = triple.ours.units, new_head(triple, gap) if gap < len(triple.base) else None
+    if head is None or triple.kind != PYTHON or not isinstance(units[head].node, ast.If):
+        return False
+    rows = [triple.ours.number_of.get(row, -1) for row in block_of(units, head)]
+    end, called = max(rows) + 1, anchor(triple.theirs.units[place])
+    ends = (anchor(triple.theirs.units[row]) for row in triple.theirs.inserts[end])
+    return rows[0] == gap and len(called) > 1 and called in ends and needs_block(triple, head, end)
 
 
 def _continued(side: Side, place: int) -> int | None:
