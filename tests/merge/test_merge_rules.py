@@ -1789,6 +1789,11 @@ def test_a_second_schedule_is_asked_about() -> None:
     assert merge(STEP, ours, f"{STEP}        schedule.step()\n").conflicts
 
 
+def test_a_second_schedule_in_another_function_is_asked_about() -> None:
+    ours = f"{STEP}\n\ndef end(scheduler):\n    scheduler.step()\n"
+    assert merge(STEP, ours, f"{STEP}        schedule.step()\n").conflicts
+
+
 def test_other_parts_of_a_batch_are_asked_about() -> None:
     base = STEP.replace("batch in", "x, y in").replace("(batch)", "(x)")
     ours = base.replace("        loss = ", "        x = mask(x)\n        loss = ")

@@ -19,6 +19,7 @@ from scaffold.merge.source.parse import last_name
 from scaffold.merge.source.statement import PYTHON, Statement, Statements
 from scaffold.merge.source.training import steps_schedule
 
+_SCHEDULE = ("steps", "schedule")
 # after these, other code still runs; after `raise SystemExit`, none does
 _TURNS = (ast.Break, ast.Continue, ast.Return)
 
@@ -91,14 +92,19 @@ def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Stat
     """Whether the owner already added something different for the same purpose.
 
     That is: something with the same name, or another call with a name as specific as
-    `get_linear_schedule`. `own` are the owner's new units, `known` those of the base.
+    `get_linear_schedule`. `own` are the owner's new units, `known` those of the base. A step of the
+    schedule may be in any function.
     """
     purposes = frozenset() if can_be_repeated(unit) else _purposes(unit)
-    rivals = [row for row in own if row.scope == unit.scope and purposes & _purposes(row)]
+
+    def shared(row: Statement) -> frozenset[tuple[str, ...]]:
+        found = purposes & _purposes(row)
+        return found if row.scope == unit.scope else found & {_SCHEDULE}
+
+    rivals = [row for row in own if shared(row)]
     for row in known if rivals else ():
-        if row.scope == unit.scope:
-            purposes = purposes - _purposes(row)
-    rivals = [row for row in rivals if purposes & _purposes(row)]
+        purposes = purposes - shared(row)
+    rivals = [row for row in rivals if shared(row)]
     return bool(rivals) and all((row.key, row.depth) != (unit.key, unit.depth) for row in rivals)
 
 
@@ -111,7 +117,7 @@ def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
         texts = [part.value for part in unit.node.value.args[:1] if isinstance(part, ast.Constant)]
         found |= {(*purpose, text) for text in texts if isinstance(text, str)}  # what it is called
     if steps_schedule(unit.text):
-        found.add(("steps", "schedule"))
+        found.add(_SCHEDULE)
     calls = _outer_calls(unit.node) if unit.node else ()
     names = (last_name(call.func) for call in calls if _says_what(call))
     return frozenset({*found, *(("call", name) for name in names)})
