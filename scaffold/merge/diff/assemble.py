@@ -54,6 +54,11 @@ class Clash:
     theirs: tuple[Statement, ...]
     hunk: Hunk
 
+    @property
+    def is_output(self) -> bool:
+        """Whether the owner's side only prints or logs: no other line needs it."""
+        return bool(self.ours) and all(map(only_shows, self.ours))
+
 
 Piece = Statement | Clash
 
@@ -187,8 +192,9 @@ class Assembly(Triple):
     def _clash(self, start: int, end: int) -> list[Piece]:
         ours = self._span(self.ours, self.theirs, start, end)
         theirs = self._span(self.theirs, self.ours, start, end)
-        if start == end and ours and all(map(only_shows, ours)):
-            return [Clash(tuple(ours), (), (), (start, end)), *theirs]  # nothing needs these lines
+        alone = Clash(tuple(ours), (), (), (start, end))
+        if start == end and alone.is_output:
+            return [alone, *theirs]
         places = _new_names(theirs, ours) if self.kind == PYTHON else set()
         brought = [unit for place, unit in enumerate(theirs) if place in places]
         theirs = [unit for place, unit in enumerate(theirs) if place not in places]
@@ -332,11 +338,9 @@ def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
     out: list[Piece] = []
     for piece in pieces:
         if isinstance(piece, Statement) and piece.blanks and out and isinstance(out[-1], Statement):
-            opens = out[-1].depth < piece.depth
-            if (opens or _are_beside(out[-1], piece)) and (
-                out[-1].key,
-                piece.key,
-            ) not in known:
+            above = out[-1]
+            closes = above.depth < piece.depth or _are_beside(above, piece)
+            if closes and (above.key, piece.key) not in known:
                 piece = replace(piece, blanks=0)
         out.append(piece)
     return out

@@ -1,10 +1,10 @@
-"""Follows an update that moves statements which their owner edited.
+"""Follows an update that moves or deletes statements around the owner's edits.
 
-The base and the owner's text get them where the update has them, so that edits are merged there.
+Edited statements that it moves stand in the base and in the owner's text where the update has them,
+so that edits are merged there. Lines that only print or log stand above what it deletes.
 """
 
 import ast
-import re
 from collections.abc import Collection, Iterator
 
 from scaffold.merge.diff.mapping import Side, align
@@ -91,7 +91,7 @@ def _place_elsewhere(base: Statements, side: Side, number: int) -> int | None:
 
 
 def _edited_span(base: Statements, own: Side, start: int, end: int) -> tuple[int, int] | None:
-    """Where the owner has statements that he edited, with a `with` or `try` of his around them."""
+    """Where the owner has edited statements, with a `with` or `try` that is new around them."""
     places = [place for place in own.match[start:end] if place is not None]
     if not places:
         return None
@@ -117,8 +117,7 @@ def _edited_span(base: Statements, own: Side, start: int, end: int) -> tuple[int
 def _adds_to(unit: Statement, names: Collection[str]) -> bool:
     """Whether a statement completes what others bind: `metrics["error"] = 1 - metrics["score"]`."""
     effects = effects_of(unit)
-    roots = {re.split(r"[.\[]", part)[0] for part in effects.parts}
-    return bool((effects.binds | roots) & effects.reads & {*names})
+    return bool((effects.binds | effects.roots) & effects.reads & {*names})
 
 
 def _may_move(base: Statements, own: Side, run: Run, span: tuple[int, int]) -> bool:

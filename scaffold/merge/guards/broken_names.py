@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from scaffold.merge.diff.assemble import Clash, Piece, choose, choose_ours
+from scaffold.merge.diff.assemble import Clash, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
@@ -28,7 +28,7 @@ from scaffold.merge.semantics.names import (
 )
 from scaffold.merge.source.imports import Import, imports_of
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, TOML, Statement, Statements, write_units
+from scaffold.merge.source.statement import PYTHON, TOML, Statements, write_units
 
 # each yields hunks with a reason to ask
 GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
@@ -67,7 +67,8 @@ def verify(file: OpenFile) -> None:
             file.doubts |= dict.fromkeys(moving, "it would end up in another block")
             continue
         # with the owner's side of all conflicts, nothing else may need the other side
-        text = write_units(_choose_code(pieces)) if open_hunks else mended_text(file, pieces)
+        code = choose(pieces, lambda clash: clash.theirs if clash.is_output else clash.ours)
+        text = write_units(code) if open_hunks else mended_text(file, pieces)
         new = [
             fault
             for fault in find_faults(text)
@@ -104,23 +105,10 @@ def verify(file: OpenFile) -> None:
 
 
 def _is_of_owner(file: OpenFile, fault: Fault) -> bool:
-    """Whether a fault counts with the owner's side of conflicts: what he binds has to be used."""
+    """Whether a fault counts with the owner's side of conflicts: what they bind has to be used."""
     if fault.kind == UNUSED_VARIABLE:
         return fault.name in bound_in(file.assembly.ours.units)
     return fault.kind == UNDEFINED
-
-
-def _choose_code(pieces: Sequence[Piece]) -> list[Statement]:
-    """The merged statements, with the owner's side of each conflict that is about more than what
-    he prints or logs."""
-    return choose(
-        pieces,
-        lambda clash: clash.theirs if _only_shows(clash) else clash.ours,
-    )
-
-
-def _only_shows(clash: Clash) -> bool:
-    return bool(clash.ours) and all(map(only_shows, clash.ours))
 
 
 def _only_shown(file: OpenFile, fault: Fault) -> dict[Hunk, str]:
@@ -132,11 +120,9 @@ def _only_shown(file: OpenFile, fault: Fault) -> dict[Hunk, str]:
         for place in places
         if fault.kind == UNDEFINED and fault.name in effects_of(side.units[place]).reads
     ]
-    return {
-        (gap, gap): str(fault)
-        for gap, unit in reading
-        if all(only_shows(row) for _, row in reading)
-    }
+    if not all(only_shows(unit) for _, unit in reading):
+        return {}
+    return {(gap, gap): str(fault) for gap, _ in reading}
 
 
 def _lost_imports(file: OpenFile) -> dict[str, Import]:

@@ -223,8 +223,7 @@ def _belongs_inside(
         effects = effects_of(triple.ours.units[place])
         reads |= effects.reads
         binds |= effects.binds
-        changes |= effects.binds | effects.changes
-        changes |= {re.split(r"[.\[]", part)[0] for part in effects.parts}
+        changes |= effects.binds | effects.changes | effects.roots
     needs_part = bool(reads & inside.union(own)) or (bool(binds) and binds <= inside)
     return needs_part and not changes & ours - triple.modules()
 

@@ -22,13 +22,22 @@ class Effects:
     parts: set[str] = field(default_factory=set)  # `a["b"]` that are set
     leaves: bool = False  # break, continue, return or raise
 
+    @property
+    def roots(self) -> set[str]:
+        """The variables whose parts are set: `a` of `a["b"]`."""
+        return {_root(part) for part in self.parts}
+
     def without(self, names: Collection[str]) -> "Effects":
         """The effects on all other names."""
-        parts = {part for part in self.parts if re.split(r"[.\[]", part)[0] not in names}
+        parts = {part for part in self.parts if _root(part) not in names}
         binds, reads, changes = (
             found - set(names) for found in (self.binds, self.reads, self.changes)
         )
         return Effects(binds, reads, changes, parts, self.leaves)
+
+
+def _root(part: str) -> str:
+    return re.split(r"[.\[]", part)[0]
 
 
 def only_shows(unit: Statement) -> bool:

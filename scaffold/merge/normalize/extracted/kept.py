@@ -1,4 +1,4 @@
-"""Puts statements that the owner left out of a new function where he has them: below its call."""
+"""Puts statements that the owner left out of a new function where they stand: below its call."""
 
 from collections.abc import Sequence
 from itertools import takewhile

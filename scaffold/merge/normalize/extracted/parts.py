@@ -17,6 +17,7 @@ from scaffold.merge.source.statement import Statement, Statements, fingerprint
 from scaffold.merge.source.style import Renames, rename_units
 
 _OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
+_NAMES = (ast.Name, ast.Tuple, ast.Constant)
 
 
 @dataclass(eq=False)
@@ -168,9 +169,6 @@ def _masked(node: ast.expr, local: Collection[str]) -> str:
     """An expression without the names of local variables, which the owner may have renamed."""
     text = ast.dump(node)
     return re.sub(r"Name\(id='(\w+)'", lambda m: "_" if m[1] in local else m[0], text)
-
-
-_NAMES = (ast.Name, ast.Tuple, ast.Constant)
 
 
 def _function_of(node: ast.expr) -> str:
