@@ -153,7 +153,7 @@ def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
 
 
 def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:
-    """Attributes of modules, of classes and of their objects; also with getattr()."""
+    """Attributes of modules, of classes and of their objects; also with getattr() and asdict()."""
     asked: set[str] = set()  # with hasattr()
     uses: list[tuple[ast.expr, str, Scope, ast.expr]] = [
         (node.value, node.attr, scope, node)
@@ -166,6 +166,13 @@ def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:
                 asked.add(name)
             case ast.Call(ast.Name("getattr"), [value, ast.Constant(str() as name), *_]):
                 uses.append((value, name, scope, call))
+    for item, scope in facts.items:
+        match item:
+            case ast.Subscript(
+                ast.Call(ast.Name("asdict" | "vars") | ast.Attribute(attr="asdict"), [value]),
+                ast.Constant(str() as name),
+            ):
+                uses.append((value, name, scope, item))
     for value, name, scope, node in uses:
         owner = _lacks(project, value, name, scope)
         if owner and name not in asked and not name.startswith("__"):

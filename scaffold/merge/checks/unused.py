@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
+from scaffold.merge.semantics.scopes import FUNCTIONS
 from scaffold.merge.semantics.types import Callable, Class, Object
 from scaffold.merge.source.parse import fields_in, nodes_of
 from scaffold.merge.source.training import CONFIG
@@ -81,8 +82,9 @@ class _Uses:
     def idle(self) -> Iterator[tuple[str, str]]:
         """The methods of classes that are built which nothing calls."""
         for name, kind in sorted(self.kinds.items()):
-            for method in sorted(self.project.members(kind).bindings):
-                if self.lacks(name, method):
+            for method, found in sorted(self.project.members(kind).bindings.items()):
+                is_method = any(isinstance(binding, FUNCTIONS) for binding, _ in found)
+                if is_method and self.lacks(name, method):
                     yield name, method
 
     def reads(self, name: str) -> bool:

@@ -46,7 +46,10 @@ def check_across_files(
     if code_in(together) == code_in(rendered):
         return notes  # none of it is the owner's
     known = names_of_modules((*together, *ours, *rendered))
-    now, own, new = (faults_across_files(side, known) for side in (together, ours, rendered))
+    now = faults_across_files(together, known)
+    own, new = (
+        faults_across_files(side, known) if any(now.values()) else {} for side in (ours, rendered)
+    )
     open_files = {file.path: file for file in files}
     doubted = set()
     for path, faults in now.items():

@@ -51,8 +51,6 @@ def verify(file: OpenFile) -> None:
         _verify_toml(file)
     if file.kind != PYTHON:
         return
-    # what is wrong on one of the sides is not caused by the merge
-    before = find_faults(file.texts[1]) | find_faults(file.texts[2])
     for guard in GUARDS:
         file.doubts |= dict(guard(file.assembly))
     for _ in range(8):
@@ -71,10 +69,8 @@ def verify(file: OpenFile) -> None:
         text = write_units(code) if open_hunks else mended_text(file, pieces)
         new = [
             fault
-            for fault in find_faults(text)
-            if fault not in before
-            and not comes_with_all(fault, *file.texts[1:])
-            and not _is_left_over(file, fault)
+            for fault in _new_faults(file, text)
+            if not comes_with_all(fault, *file.texts[1:]) and not _is_left_over(file, fault)
         ]
         if open_hunks and _UNREADABLE in new and _balance(file):
             continue
@@ -100,8 +96,18 @@ def verify(file: OpenFile) -> None:
             break
     if _is_open(file):
         _balance(file)
-    elif _UNREADABLE in find_faults(_merged(file)) and _UNREADABLE not in before:
+    elif _UNREADABLE in _new_faults(file, _merged(file)):
         file.doubts = {(0, len(file.assembly.base) + 1): UNREADABLE}  # the file as a whole
+
+
+def _new_faults(file: OpenFile, text: str) -> list[Fault]:
+    """The faults of the merged text, without those that one of the sides has."""
+    found = find_faults(text)
+    return [
+        fault
+        for fault in found
+        if fault not in find_faults(file.texts[1]) and fault not in find_faults(file.texts[2])
+    ]
 
 
 def _is_of_owner(file: OpenFile, fault: Fault) -> bool:

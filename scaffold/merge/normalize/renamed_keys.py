@@ -19,10 +19,13 @@ _KEY = re.compile(r"[A-Za-z]\w*(?:[/.-]\w+)*")
 
 def follow_keys(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """Base and theirs with the owner's keys."""
+    table = find_renamed_keys(base, ours)
+    if not table:
+        return list(base), list(theirs)
     used = {part for unit in theirs for key in _texts(unit) for part in (key, _head(key))}
     # a key that the other side has nowhere was edited in what it drops: that is to be seen
-    table = {key: new for key, new in find_renamed_keys(base, ours).items() if key in used}
-    kept: set[str] = set().union(*map(_texts, ours)) if table else set()
+    table = {key: new for key, new in table.items() if key in used}
+    kept = set().union(*map(_texts, ours))
     old, new = ([_renamed(unit, table, kept) for unit in side] for side in (base, theirs))
     return old, new
 

@@ -69,6 +69,7 @@ class Facts:
     scopes: dict[int, Scope] = field(default_factory=dict)  # by the id of a definition
     attributes: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
+    items: list[tuple[ast.Subscript, Scope]] = field(default_factory=list)
     imports: list[tuple[Imported, int]] = field(default_factory=list)  # and their lines
     stars: list[Imported] = field(default_factory=list)
 
@@ -117,6 +118,8 @@ class _Reader:
             self.facts.attributes.append((node, scope))
         elif isinstance(node, ast.Call):
             self.facts.calls.append((node, scope))
+        elif isinstance(node, ast.Subscript):
+            self.facts.items.append((node, scope))
         for child in children_of(node):
             self.read(child, scope)
 

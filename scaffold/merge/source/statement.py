@@ -45,7 +45,7 @@ class Statement:
     def text(self) -> str:
         return "\n".join(self.lines)
 
-    @property
+    @cached_property
     def is_comment(self) -> bool:
         return self.key.startswith("#")
 
