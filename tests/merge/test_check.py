@@ -102,6 +102,7 @@ USES = {
 }
 
 
+@pytest.mark.every_run
 @pytest.mark.parametrize("name", USES)
 def test_a_field_that_goes_is_still_used(name: str) -> None:
     before = files(CONFIG, mine=USES[name])
@@ -461,6 +462,15 @@ def test_a_new_call_of_a_function_that_returns_something_else(own: str, generate
     assert told(after, after, rendered) == []
     unread = {path: text.replace("first = ", "") for path, text in after.items()}
     assert told(before, unread, unread | {"other.py": ""}) == []
+
+
+def test_the_owner_needs_what_a_function_no_longer_returns() -> None:
+    sweep = "from train import evaluate\n\nscore = evaluate(1)['loss']\nevaluate(2)\n"
+    before = files(CALLS.format(returns=RETURNS["a dict"], before=""), sweep=sweep)
+    after = files(CALLS.format(returns=RETURNS["nothing"], before=""), sweep=sweep)
+    said = "evaluate() no longer returns a value, and this line needs one"
+    assert told(before, after) == [f"sweep.py:3: {said}", f"train.py:6: {said}"]
+    assert told(after, before) == told(after, after) == []
 
 
 def code(files: dict[str, str]) -> Files:

@@ -2240,3 +2240,43 @@ def test_a_line_stands_in_the_condition_of_the_owner_with_the_one_that_ends_it()
         '        hooks.call("start")\n        score' in text
         and '\n        hooks.call("end"' in text
     )
+
+
+def test_variables_that_are_parts_of_an_object_now_are_read_there() -> None:
+    base = """
+        def main(loader):
+            steps = Steps()
+            for batch in loader:
+                steps.count += 1
+                log(steps.count)
+        """
+    ours = """
+        def main(loader):
+            run = Run(Steps())
+            for batch in loader:
+                run.steps.count += 1
+                log(run.steps.count)
+        """
+    theirs = base.replace("        log(steps.count)", "        save(steps)").replace(
+        "loader:", "take(loader, steps):"
+    )
+    expected = ours.replace("        log(run.steps.count)", "        save(run.steps)").replace(
+        "loader:", "take(loader, run.steps):"
+    )
+    assert clean(base, ours, theirs) == dedent(expected).lstrip("\n")
+
+
+def test_an_imported_class_in_all_places_of_another_one_is_no_new_name_of_it() -> None:
+    base = "class Config:\n    a: int = 1\n\n\ndef f(c: Config): ...\n\n\ndef g(c: Config): ...\n"
+    ours = "from argparse import Namespace\n\n\ndef f(c: Namespace): ...\n\n\n"
+    ours += "def g(c: Namespace): ...\n"
+    merged = merge(base, ours, base.replace("a: int = 1", "a: int = 2")).files["train.py"] or ""
+    assert "class Config:" in merged and "class Namespace" not in merged
+
+
+def test_gradients_that_the_owner_accumulates_are_asked_about_if_a_check_refuses_it() -> None:
+    base = "def main(config):\n    accelerator = Accelerator()\n    train(accelerator)\n"
+    theirs = base.replace("    train", "    check_environment(accelerator)\n    train")
+    ours = base.replace("()\n", "(gradient_accumulation_steps=config.parts)\n", 1)
+    assert "gradient_accumulation_steps" in asked(base, ours, theirs)
+    clean(base, base.replace("()\n", "(cpu=True)\n", 1), theirs)

@@ -11,10 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from scaffold.merge.checks.calls import wrong_calls
+from scaffold.merge.checks.changed_functions import (
+    lost_results,
+    misplaced_arguments,
+    new_calls_misread,
+)
 from scaffold.merge.checks.early_uses import used_too_early
 from scaffold.merge.checks.imports import find_circles, missing_imports, names_of_modules
 from scaffold.merge.checks.lost_keys import find_lost_keys
-from scaffold.merge.checks.new_calls import misplaced_arguments, new_calls_misread
 from scaffold.merge.checks.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
 from scaffold.merge.checks.unused import find_unused
 from scaffold.merge.checks.update import Update, read_project
@@ -48,6 +52,7 @@ CHECKS: tuple[Callable[[Update], Iterator[tuple[str, str, int]]], ...] = (
     find_lost_keys,
     find_unused,
     new_calls_misread,
+    lost_results,
     misplaced_arguments,
     gone_flags,
 )

@@ -87,7 +87,7 @@ def _spell(file: OpenFile, is_renamed: IsRenamed) -> None:
 
 def _find_renames(base: Statements, own: Statements, is_renamed: IsRenamed) -> style.Renames:
     renames = style.find_renames(base, own)
-    style.drop_replaced(renames, base, is_renamed)
+    style.drop_replaced(renames, base, own, is_renamed)
     return renames
 
 

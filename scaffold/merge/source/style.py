@@ -15,7 +15,14 @@ from functools import lru_cache
 
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.matcher import pairs
-from scaffold.merge.source.statement import Statement, Statements, fingerprint, strings, tokens_of
+from scaffold.merge.source.statement import (
+    Statement,
+    Statements,
+    fingerprint,
+    parse_unit,
+    strings,
+    tokens_of,
+)
 
 _GENERATED = 100  # the line length of generated files
 # common ones first: trying all of them would take seconds
@@ -201,26 +208,55 @@ def find_renames(base: Statements, ours: Statements) -> Renames:
             new_scope = renames.everywhere.get(scope, scope)
             if x not in after[new_scope] and y not in before[scope] and count >= 2:
                 renames.inside.setdefault(scope, {}).setdefault(x, y)
+    for scope, names in before.items():
+        lost = {x for x in names - after[scope] - renames.of(scope).keys() if x.isidentifier()}
+        for x, y in _now_attributes(lost, base, ours, scope).items():
+            renames.inside.setdefault(scope, {})[x] = y
     return renames
 
 
+def _now_attributes(
+    names: Collection[str], base: Statements, ours: Statements, scope: str
+) -> dict[str, str]:
+    """The variables of a function that are attributes of an object now: `run.step` for `step`."""
+    old, own = ([unit for unit in side if _top(unit) == scope] for side in (base, ours))
+    text = "\n".join(unit.text for unit in own if not unit.is_comment)
+    found: dict[str, str] = {}
+    for name in names:
+        held = re.findall(rf"(?<!\.)\b(\w+)\.{name}\b", text)
+        if len(held) < 2 or len(set(held)) > 1:
+            continue
+        table = {name: f"{held[0]}.{name}"}
+        with_it = [unit for unit in old if any(word.name == name for word in words(unit))]
+        if all(parse_unit(renamed_text(unit, table).strip()) for unit in with_it):
+            found |= table  # no parameter
+    return found
+
+
 def drop_replaced(
-    renames: Renames, base: Statements, is_renamed: Callable[[str, str, str], bool]
+    renames: Renames,
+    base: Statements,
+    ours: Statements,
+    is_renamed: Callable[[str, str, str], bool],
 ) -> None:
     """Forget renames of what a file imports, unless it has the new name where it comes from.
 
-    `RMSprop` in all places of `AdamW` is another optimizer. `is_renamed` tells this of a module,
-    the old name and the new one.
+    `RMSprop` in all places of `AdamW` is another optimizer, and argparse's `Namespace` in those of
+    `Config` another class. `is_renamed` tells this of a module, the old name and the new one.
     """
-    modules = {
-        (row.name or row.module).split(".")[0]: row.module if row.name else ""
-        for unit in base
-        for row in imports_of(unit)
-        if row.is_plain
-    }
+    before, now = (
+        {
+            (row.name or row.module).split(".")[0]: row.module if row.name else ""
+            for unit in units
+            for row in imports_of(unit)
+            if row.is_plain
+        }
+        for units in (base, ours)
+    )
     for table in (renames.everywhere, *renames.inside.values()):
         for old, new in list(table.items()):
-            if old in modules and not is_renamed(modules[old], old, new):
+            module = before.get(old, now.get(new))
+            if module is not None and not is_renamed(module, old, new):
                 del table[old]
 
 

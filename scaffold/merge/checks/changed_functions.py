@@ -1,6 +1,7 @@
-"""New calls of functions that their owner changed.
+"""Calls of functions that changed, with their results or arguments as they were.
 
-They return something else now (a pair, nothing, a dict), or take their arguments in another order.
+New calls of the owner's functions, which return something else (a pair, nothing, a dict) or take
+their arguments in another order; and the owner's calls of functions that return nothing any more.
 """
 
 import ast
@@ -11,7 +12,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.effects import own_nodes
 from scaffold.merge.semantics.infer import Project, positional
 from scaffold.merge.semantics.names import is_test
-from scaffold.merge.semantics.scopes import Facts, Function, Scope
+from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Function, Scope
 from scaffold.merge.source.parse import nodes_of, parse, statements_of, targets_of
 
 
@@ -28,6 +29,32 @@ def new_calls_misread(update: Update) -> Iterator[tuple[str, str, int]]:
         other = meant.get((text, called))
         if other and shape != other:
             yield path, f"{called}() returns {shape}, and this line needs {other}", line
+
+
+def lost_results(update: Update) -> Iterator[tuple[str, str, int]]:
+    """Lines that need what a function no longer returns: path, what is wrong, and line."""
+    before, after = update.before, update.after
+    gone = {
+        scope.node
+        for place, scope in after.definitions.items()
+        if isinstance(scope.node, FUNCTIONS)
+        and not _gives_value(scope.node)
+        and place in before.definitions
+        and _gives_value(before.definitions[place].node)
+    }
+    for (path, line), _, called, function in _used_calls(after) if gone else ():
+        if function in gone:
+            yield path, f"{called}() no longer returns a value, and this line needs one", line
+
+
+def _gives_value(node: ast.AST) -> bool:
+    """Whether a function returns anything but None, or is a generator."""
+    own = own_nodes(node) if isinstance(node, FUNCTIONS) else ()
+    return any(
+        isinstance(part, ast.Yield | ast.YieldFrom)
+        or (isinstance(part, ast.Return) and _shape(part.value, []) != "nothing")
+        for part in own
+    )
 
 
 def misplaced_arguments(update: Update) -> Iterator[tuple[str, str, int]]:
@@ -78,6 +105,15 @@ def _results(
     project: Project, paths: Collection[str] | None = None
 ) -> Iterator[tuple[tuple[str, int], str, str, str]]:
     """Statements whose calls return something known: place, text, the call's name, its shape."""
+    for place, statement, called, function in _used_calls(project, paths):
+        if shape := shape_of(function):
+            yield place, ast.unparse(statement), called, shape
+
+
+def _used_calls(
+    project: Project, paths: Collection[str] | None = None
+) -> Iterator[tuple[tuple[str, int], ast.stmt, str, Function]]:
+    """Statements that use what functions of the project return: place, statement, function."""
     for path, facts in project.files.items():
         if is_test(path) or (paths is not None and path not in paths):
             continue  # of a test, pytest says it
@@ -90,11 +126,8 @@ def _results(
                 if not isinstance(call, ast.Call) or id(call) not in scopes or call is unused:
                     continue
                 function, _ = project.called(call, scopes[id(call)])
-                if function is None or function.name == "__init__":
-                    continue
-                if shape := shape_of(function):
-                    place = path, statement.lineno
-                    yield place, ast.unparse(statement), function.name, shape
+                if function is not None and function.name != "__init__":
+                    yield (path, statement.lineno), statement, function.name, function
 
 
 @lru_cache(maxsize=4096)
