@@ -430,7 +430,7 @@ def test_resume_with_persistent_workers_is_exact(tmp_path, monkeypatch, capsys):
     dataset = build_loaders(train.Config(**SETTINGS))[0].dataset
     persistent = not hasattr(dataset, "set_epoch")
     monkeypatch.setitem(SETTINGS, "data_loading_persistent_workers", persistent)
-    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, every=8)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys)
 
 
 def test_a_student_learns_from_its_teacher(tmp_path):
@@ -606,7 +606,7 @@ def test_evaluates_by_steps(tmp_path, capsys):
 
 def test_resume_between_evaluations_is_exact(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(SETTINGS, "evaluate_every", 4)
-    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, every=6)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys)
 
 
 def test_more_sets_are_evaluated(tmp_path, capsys):
@@ -969,7 +969,7 @@ def test_the_loss_is_that_of_both_labels(tmp_path, monkeypatch, capsys):
 
 def test_resume_draws_the_same_mixture(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(SETTINGS, "mixing_probability", 1.0)
-    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, 4)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys)
 
 
 def test_norms_and_biases_do_not_decay():

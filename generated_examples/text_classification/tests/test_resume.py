@@ -71,31 +71,39 @@ def flatten(values, name: str = "") -> dict:
     return {name: values.tolist() if hasattr(values, "tolist") else values}
 
 
-@pytest.mark.parametrize("every", [4, 6, 8], ids=["first epoch", "its end", "second epoch"])
-def test_resume_is_exact(tmp_path, monkeypatch, capsys, every):
-    cadence = {"checkpoint_unit": "steps", "checkpoint_every": every}
+def test_resume_is_exact(tmp_path, monkeypatch, capsys):
+    """A run is killed in the first epoch, after its end, and in the second epoch."""
+    cadence = {"checkpoint_unit": "steps", "checkpoint_every": 2}
     run(tmp_path / "whole", **cadence)
     whole_log = without_times(capsys.readouterr().out)
 
+    resumed = tmp_path / "resumed"
+    run_until(5, monkeypatch, resumed, **cadence)
+    run_until(7, monkeypatch, resumed, resume="newest", **cadence)
+    run_until(9, monkeypatch, resumed, resume="newest", **cadence)
+    capsys.readouterr()
+    run(resumed, resume="newest", **cadence)
+    log = without_times(capsys.readouterr().out)
+
+    assert_same_run(tmp_path / "whole", resumed)
+    assert column(log, "step")[0] == "9/12"
+    steps = log[log.index("\nstep ") :]
+    assert whole_log.endswith(steps), "the log of the resumed run differs"
+
+
+def run_until(step: int, monkeypatch, folder: Path, **changes) -> None:
+    """Train until a step is logged, before its checkpoint is saved."""
     log_line = train.log
 
     def stop(text: str) -> None:
         log_line(text)
-        if text.startswith(f"step {every + 1}/"):
+        if text.startswith(f"step {step}/"):
             raise SystemExit("killed")
 
     with monkeypatch.context() as patch:
         patch.setattr(train, "log", stop)
         with pytest.raises(SystemExit, match="killed"):
-            run(tmp_path / "resumed", **cadence)
-    capsys.readouterr()
-    run(tmp_path / "resumed", resume="newest", **cadence)
-    log = without_times(capsys.readouterr().out)
-
-    assert_same_run(tmp_path / "whole", tmp_path / "resumed")
-    assert column(log, "step")[0] == f"{every + 1}/12"
-    steps = log[log.index("\nstep ") :]
-    assert whole_log.endswith(steps), "the log of the resumed run differs"
+            run(folder, **changes)
 
 
 def test_a_resumed_epoch_has_the_same_order(tmp_path):

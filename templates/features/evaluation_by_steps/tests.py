@@ -17,4 +17,4 @@ def test_evaluates_by_steps(tmp_path, capsys):
 #: slot tests with checkpoints
 def test_resume_between_evaluations_is_exact(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(SETTINGS, "evaluate_every", 4)
-    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, every=6)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys)

@@ -47,4 +47,4 @@ def test_the_loss_is_that_of_both_labels(tmp_path, monkeypatch, capsys):
 #: slot tests with checkpoints
 def test_resume_draws_the_same_mixture(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(SETTINGS, "mixing_probability", 1.0)
-    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys, 4)
+    test_resume.test_resume_is_exact(tmp_path, monkeypatch, capsys)
