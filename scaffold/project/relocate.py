@@ -177,7 +177,17 @@ def _needed_by(taken: Sequence[tuple[str, _Block]], blocks: Sequence[_Block]) ->
 
 
 def _uses(code: str, name: str) -> bool:
-    return bool(re.search(rf"\b{re.escape(name)}\b", code))
+    """Whether code has a name, also in a quoted hint, but not in a comment or another text."""
+    if not re.search(rf"\b{re.escape(name)}\b", code):
+        return False
+    nodes = list(ast.walk(ast.parse(code)))
+    hints = (getattr(node, field, None) for node in nodes for field in ("annotation", "returns"))
+    quoted = (
+        row for hint in hints if hint for row in ast.walk(hint) if isinstance(row, ast.Constant)
+    )
+    return any(isinstance(node, ast.Name) and node.id == name for node in nodes) or any(
+        re.search(rf"\b{re.escape(name)}\b", str(row.value)) for row in quoted
+    )
 
 
 def _needed(head: str, code: str) -> Iterator[str]:

@@ -400,22 +400,6 @@ def test_resolve_of_some_files(cli: Cli, conflicts: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("side", "wrong"),
-    [("--ours", "has no argument label_smoothing"), ("--theirs", "gets label_smoothing twice")],
-)
-def test_resolve_tells_what_is_wrong_then(cli: Cli, project: Path, side: str, wrong: str) -> None:
-    """The owner has an own argument for what an update brings."""
-    train = project / "train.py"
-    edit(train, "labels: Tensor) -> Tensor:", "labels: Tensor, own: float = 0.0) -> Tensor:")
-    edit(train, 'reduction="none")', 'reduction="none", label_smoothing=own)')
-    edit(train, "compute_loss(model(images), labels)", "compute_loss(model(images), labels, 0.2)")
-    assert cli("add", "label_smoothing", project).code == 1
-    result = cli("resolve", project, side)
-    assert result.code == 1 and "1 warning(s) to look at:" in result.out
-    assert "compute_loss(" in result.out and wrong in result.out
-
-
-@pytest.mark.parametrize(
     ("options", "parts"),
     [
         ([], ["--ours", "--theirs", "`<<<<<<< yours`"]),

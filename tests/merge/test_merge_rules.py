@@ -2280,3 +2280,117 @@ def test_gradients_that_the_owner_accumulates_are_asked_about_if_a_check_refuses
     ours = base.replace("()\n", "(gradient_accumulation_steps=config.parts)\n", 1)
     assert "gradient_accumulation_steps" in asked(base, ours, theirs)
     clean(base, base.replace("()\n", "(cpu=True)\n", 1), theirs)
+
+
+SCORED = """
+def main(model, loader):
+    for epoch in range(9):
+        train(model)
+        metrics = evaluate(model, loader)
+        log(metrics)
+    end(model)
+"""
+WITH_AVERAGES = SCORED.replace(
+    "        metrics =", "        with ema.applied():\n            metrics ="
+)
+
+
+def test_weights_that_the_owner_saves_by_a_score_of_averaged_ones_are_asked_about() -> None:
+    own = '        if metrics["loss"] < 1:\n            save_weights(model)\n'
+    ours = SCORED.replace("    end(", f"{own}    end(")
+    assert "would not save these weights" in asked(SCORED, ours, WITH_AVERAGES)
+    other = ours.replace('metrics["loss"] < 1', "epoch == 3")
+    assert own.partition("\n")[2] in clean(SCORED, other, WITH_AVERAGES)
+
+
+def test_a_second_evaluation_beside_one_of_averaged_weights_has_them() -> None:
+    call = "        metrics = evaluate(model, loader)\n"
+    own = "        more = evaluate(model, model.data)\n"
+    text = clean(SCORED, SCORED.replace(call, own + call), WITH_AVERAGES)
+    assert f"        with ema.applied():\n    {own}    {call}" in text
+
+
+def test_a_log_line_among_lines_that_the_owner_deleted_is_left_out() -> None:
+    base = "def main(model):\n    save(model)\n    metrics = test(model)\n    log(metrics)\n"
+    base += "    end()\n"
+    theirs = base.replace("    log(", "    accelerator.log(metrics)\n    log(")
+    ours = "def main(model):\n    save(model)\n    end()\n"
+    assert clean(base, ours, theirs) == ours
+    kept = theirs.replace("accelerator.log(metrics)", "best.update(metrics)")
+    assert "best.update(metrics)" in (merge(base, ours, kept).files["train.py"] or "")
+
+
+def test_an_assignment_of_which_the_owner_left_something_out_may_go() -> None:
+    base = 'def main(a, b):\n    states = {"a": a, "b": b}\n    save(states)\n    end()\n'
+    theirs = "def main(a, b):\n    end()\n"
+    assert clean(base, base.replace(', "b": b', ""), theirs) == theirs
+    assert asked(base, base.replace('"b": b', '"b": a.b'), theirs)
+
+
+def test_a_model_that_the_owner_compiles_where_it_is_built_is_asked_about() -> None:
+    base = "def main():\n    model = build()\n    model = prepare(model)\n    train(model)\n"
+    theirs = base.replace("    train", "    model.compile()\n    train")
+    assert asked(base, base.replace("build()", "torch.compile(build())"), theirs)
+
+
+def test_a_part_that_both_sides_name_is_no_conflict() -> None:
+    base = "def main(model, x, y):\n    loss = loss_of(model(x), y)\n    back(loss)\n"
+    theirs = base.replace(
+        "    loss = loss_of(model(x), y)\n",
+        "    logits = model(x)\n    loss = loss_of(logits, y)\n    log(logits)\n",
+    )
+    ours = base.replace(
+        "    loss = loss_of(model(x), y)\n",
+        "    logits = model(x)\n    first = loss_of(logits, y)\n    loss = first + logits.sum()\n",
+    )
+    assert clean(base, ours, theirs) == ours.replace("    back", "    log(logits)\n    back")
+
+
+def test_imports_stand_together_if_what_separated_them_is_gone() -> None:
+    base = "import torch\n\nfrom check import save\nfrom data import read\n\nread(torch)\nsave()\n"
+    ours = base.replace("from check import save\n", "").replace("save()\n", "")
+    theirs = base.replace("from check", "from ave import Ema\nfrom check").replace(
+        "(torch)", "(Ema)"
+    )
+    text = clean(base, ours, theirs)
+    assert "import torch\n\nfrom ave import Ema\nfrom data import read\n" in text
+
+
+def test_a_variable_that_is_set_elsewhere_now_is_an_attribute_of_the_owners_class() -> None:
+    base = """
+        def main(config):
+            model = build(config)
+            data = read(config)
+            check(data)
+            for epoch in range(config.epochs):
+                total = 0.0
+                for batch in data:
+                    total += model(batch)
+                log(total)
+        """
+    ours = """
+        class Trainer:
+            def __init__(self, config):
+                self.config = config
+                self.model = build(config)
+                self.data = read(config)
+                check(self.data)
+
+            def fit(self):
+                for epoch in range(self.config.epochs):
+                    total = 0.0
+                    for batch in self.data:
+                        total += self.model(batch)
+                    log(total)
+
+
+        def main(config):
+            trainer = Trainer(config)
+            trainer.fit()
+        """
+    theirs = base.replace("                total = 0.0\n", "").replace(
+        "            check", "            total = Mean(model)\n            check"
+    )
+    text = clean(base, ours, theirs)
+    assert "self.total = Mean(self.model)" in text and "log(self.total)" in text
+    assert "self.total += self.model(batch)" in text

@@ -321,17 +321,24 @@ def _imports_first(pieces: Sequence[Piece]) -> list[Piece]:
     return [*pieces[:place], *(replace(row, blanks=0) for row in late), *rest]
 
 
-def _are_beside(one: Statement, two: Statement) -> bool:
-    """Whether two imports belong to one section: both sides' first ones in it, or of Python."""
-    are_new = one.origin[:1] + two.origin[:1] in ("mt", "tm") and one.blanks == two.blanks
-    are_imports = bool(imports_of(one) and imports_of(two))
-    return are_imports and (are_new or (is_standard(one) and is_standard(two)))
+def _are_beside(triple: Triple, one: Statement, two: Statement) -> bool:
+    """Whether two imports belong to one section: both sides' first ones in it, or of Python.
+
+    Or a new one and the owner's first one, which is not the first in the other side.
+    """
+    if not imports_of(one) or not imports_of(two):
+        return False
+    first, second = one.origin[:1], two.origin[:1]
+    there = triple.theirs.of(int(two.origin[1:])) if first + second == "tb" else None
+    are_new = first + second in ("mt", "tm") and one.blanks == two.blanks
+    follows = there is not None and not there.blanks
+    return are_new or follows or (is_standard(one) and is_standard(two))
 
 
 def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
     """Remove blank lines that neither side has: below the head of a block, and between imports."""
     known = {
-        (one.key, two.key)
+        (one.key, two.key, two.blanks)
         for side in (triple.ours, triple.theirs)
         for one, two in itertools.pairwise(side.units)
     }
@@ -339,8 +346,8 @@ def _close_up(triple: Triple, pieces: Sequence[Piece]) -> list[Piece]:
     for piece in pieces:
         if isinstance(piece, Statement) and piece.blanks and out and isinstance(out[-1], Statement):
             above = out[-1]
-            closes = above.depth < piece.depth or _are_beside(above, piece)
-            if closes and (above.key, piece.key) not in known:
+            closes = above.depth < piece.depth or _are_beside(triple, above, piece)
+            if closes and (above.key, piece.key, piece.blanks) not in known:
                 piece = replace(piece, blanks=0)
         out.append(piece)
     return out

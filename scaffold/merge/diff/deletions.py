@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Triple
-from scaffold.merge.semantics.effects import effects_of
+from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in, functions
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement, Statements, block_of
@@ -23,6 +23,7 @@ def without_known(triple: Triple, gap: int, theirs: Statements) -> Iterator[Stat
             drop = (
                 _is_written_by_hand(triple, place, gap)
                 or stays_deleted(triple, place)
+                or _shows_what_is_deleted(triple, place, gap)
                 or _is_around_nothing(triple, place)
                 or (bool(imports_of(unit)) and is_in(unit, triple.ours.added))
                 or is_required(triple, unit)
@@ -55,6 +56,35 @@ def _is_around_nothing(triple: Triple, place: int) -> bool:
     )
 
 
+def show_what_is_deleted(triple: Triple, gap: int) -> bool:
+    """Whether the merge leaves out all new lines of a gap, as what they log was deleted."""
+    return all(_shows_what_is_deleted(triple, row, gap) for row in triple.theirs.inserts[gap])
+
+
+def _shows_what_is_deleted(triple: Triple, place: int, gap: int) -> bool:
+    """Whether a new line of the other side only logs what lines around it compute, all of which
+    the owner deleted, and has nothing in place of."""
+    unit, run = triple.theirs.units[place], _deleted_run(triple, gap)
+    computed = bound_in(triple.base[number] for number in run if number < gap)
+    return (
+        triple.kind == PYTHON
+        and run.start < gap < run.stop
+        and only_shows(unit)
+        and bool(effects_of(unit).reads & computed)
+        and not any(triple.ours.inserts[number] for number in (*run, run.stop))
+    )
+
+
+def _deleted_run(triple: Triple, gap: int) -> range:
+    """The statements of the base around a gap that the owner deleted."""
+    match, start, end = triple.ours.match, gap, gap
+    while start > 0 and match[start - 1] is None:
+        start -= 1
+    while end < len(triple.base) and match[end] is None:
+        end += 1
+    return range(start, end)
+
+
 def stays_deleted(triple: Triple, place: int) -> bool:
     """Whether a new statement of the other side is a call that it moved, and the owner deleted.
 
@@ -70,14 +100,9 @@ def stays_deleted(triple: Triple, place: int) -> bool:
     found = triple.places.get(name, ())
     if len(found) != 1 or triple.ours.match[found[0]] is not None:
         return False
-    start = end = found[0]
-    while start > 0 and triple.ours.match[start - 1] is None:
-        start -= 1
-    while end + 1 < len(triple.base) and triple.ours.match[end + 1] is None:
-        end += 1
-    replaced = [
-        triple.ours.units[row] for gap in range(start, end + 2) for row in triple.ours.inserts[gap]
-    ]
+    run = _deleted_run(triple, found[0])
+    gaps = (*run, run.stop)
+    replaced = [triple.ours.units[row] for gap in gaps for row in triple.ours.inserts[gap]]
     beside = [
         row.depth
         for row in units[place - 1 : place + 2]

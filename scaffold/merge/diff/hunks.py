@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from scaffold.merge.diff.commute import can_commute, get_given_again, same_purpose, work_on_given
-from scaffold.merge.diff.deletions import is_in, is_required
+from scaffold.merge.diff.deletions import is_in, is_required, show_what_is_deleted
 from scaffold.merge.diff.expression import merge_unit, merge_words
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
@@ -105,7 +105,12 @@ def find_clashes(triple: Triple) -> list[Hunk]:
         if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
             found.append(_with_condition(triple, gap))
         for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
-            if one.inserts[gap] and (lost := _lost_context(triple, one, other, gap)) is not None:
+            left_out = one is triple.theirs and show_what_is_deleted(triple, gap)
+            if (
+                one.inserts[gap]
+                and not left_out
+                and (lost := _lost_context(triple, one, other, gap)) is not None
+            ):
                 found.append(_deleted_run(triple, other, lost))
         if triple.ours.inserts[gap] and _is_replaced(triple, triple.theirs, gap):
             found.append(_deleted_run(triple, triple.theirs, gap))
@@ -307,6 +312,11 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
     """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
     known = triple.base
     own = triple.ours.added
+    edited = [
+        there
+        for number, unit in enumerate(known)
+        if (there := triple.ours.of(number)) and there.key != unit.key
+    ]
     set_by_hand = {anchor(unit) for unit in own if len(anchor(unit)) == 3 and triple.kind != PYTHON}
     changed = [
         (number, number + 1)
@@ -319,7 +329,7 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
         (gap, gap)
         for gap, places in enumerate(triple.theirs.inserts)
         for place in places
-        if same_purpose(unit := triple.theirs.units[place], own, known)
+        if same_purpose(unit := triple.theirs.units[place], [*own, *edited], known)
         and not is_required(triple, unit)
     ]
 

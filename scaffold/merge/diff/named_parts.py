@@ -26,8 +26,11 @@ def follow_named_parts(
         if there is not None and there.key == base[number].key:
             continue
         place = _place_of(own, number, _value_of(line))
-        if place is not None and not _is_bound(ours, line):
-            rest = _with_name(ours[place], line)
+        if place is None:
+            continue
+        is_there = ours[place].key == line.key  # the owner named it, too
+        if is_there or not _is_bound(ours, line):
+            rest = [ours[place]] if is_there else _with_name(ours[place], line)
             ours = [*ours[:place], *rest, *ours[place + 1 :]]
             base = [*base[:number], line, now, *base[number + 1 :]]
             break

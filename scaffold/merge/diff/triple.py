@@ -1,6 +1,7 @@
 """Three versions of one text, aligned: the input of a merge."""
 
 import ast
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +11,7 @@ from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement, Statements
+from scaffold.merge.source.training import puts_in_other_weights
 
 # Units of the base from, to, with the gaps in front of them: a gap alone where both are the same.
 # One that reaches beyond the last unit has the gap at the end of the file in it.
@@ -66,7 +68,9 @@ class Triple:
         The comment of a line goes with it if the owner took it out, as everywhere.
         """
         unit, ours = self.base[number], self.ours.of(number)
-        if ours is None or not (ours.key == unit.key or _adds_hint(unit, ours)):
+        if ours is None or not (
+            ours.key == unit.key or _adds_hint(unit, ours) or _leaves_out(unit, ours)
+        ):
             # what the code needs is imported again
             imported = imports_of(ours) if ours else frozenset()
             new = {row.called.split(".")[0] for row in imported - imports_of(unit)}
@@ -95,12 +99,16 @@ class Triple:
     def goes_with_next(self, side: Side, gap: int) -> bool:
         """Whether new lines of a side make a call that was in the next line, which uses it now.
 
-        They follow it into a new block.
+        Or the same call, as a second evaluation, where the next line gets averaged weights. They
+        follow it into a new block.
         """
         after = side.of(gap)
-        if after is None or after.key == self.base[gap].key or not side.inserts[gap]:
+        if after is None or not side.inserts[gap]:
             return False
         gone = called_in(self.base[gap]) - called_in(after)
+        if side is self.ours and self.opens_for_next(self.theirs, gap):
+            head = self.theirs.units[self.theirs.inserts[gap][-1]]
+            gone |= called_in(after) if puts_in_other_weights(head.text) else set()
         return any(gone & called_in(side.units[place]) for place in side.inserts[gap])
 
     def stands_beside_next(self, gap: int) -> bool:
@@ -117,6 +125,15 @@ class Triple:
         if self.ours.of(gap) or not self.theirs.of(gap):
             return False
         return all(unit.is_comment for unit in ours) or not self.opens_for_next(self.theirs, gap)
+
+
+def _leaves_out(old: Statement, new: Statement) -> bool:
+    """Whether a unit assigns what the old one does, with nothing of its own in it."""
+    if not isinstance(old.node, ast.Assign) or not isinstance(new.node, ast.Assign):
+        return False
+    words, rest = (re.findall(r"[\w.]+|[^\w\s]", unit.text) for unit in (new, old))
+    left = iter(rest)
+    return all(word in left for word in words)
 
 
 def _adds_hint(old: Statement, new: Statement) -> bool:

@@ -1,8 +1,9 @@
 """Finds own work on the weights near a line of an update that puts others in their place.
 
 The owner averages the weights before they are saved, or copies the model to evaluate it: below
-`with ema.applied():` or `best_model.load(model)`, that would be without effect. And what trains or
-saves a checkpoint would do so with other weights in that block.
+`with ema.applied():` or `best_model.load(model)`, that would be without effect. What trains or
+saves a checkpoint would do so with other weights in that block. And what saves the best weights
+below it would save others than those that had the score.
 """
 
 import ast
@@ -12,9 +13,13 @@ from scaffold.merge.diff.depth import depth_change, gets_other_weights, needs_ow
 from scaffold.merge.diff.mapping import anchor
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.semantics.flow import read_in
+from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.statement import Statement, block_of
-from scaffold.merge.source.training import puts_in_other_weights, works_on_weights
+from scaffold.merge.source.training import (
+    puts_in_other_weights,
+    saves_weights,
+    works_on_weights,
+)
 
 _NEAR = 3  # statements below, of which one may read what an own line binds
 
@@ -22,6 +27,7 @@ _NEAR = 3  # statements below, of which one may read what an own line binds
 def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
     yield from _inside(triple)
+    yield from _saved_below(triple)
     units = triple.ours.units
     for gap, places in enumerate(triple.theirs.inserts):
         brought = [triple.theirs.units[place] for place in places]
@@ -51,6 +57,26 @@ def _inside(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             ):
                 name = _name(triple.ours.units[place])
                 yield (gap, gap), f"{name} would work on these weights"
+
+
+def _saved_below(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The owner's lines that save weights by a score of others: `if metrics["loss"] < best:`."""
+    ours, theirs = triple.ours, triple.theirs
+    for head in (row for places in theirs.inserts for row in places):
+        block = block_of(theirs.units, head)
+        last = max((theirs.number_of.get(row, -1) for row in block), default=-1)
+        if last < 0 or not puts_in_other_weights(theirs.units[head].text):
+            continue
+        scores = bound_in(theirs.units[row] for row in block)
+        for gap in range(last + 1, len(triple.base) + 1):
+            if triple.base[gap - 1].scope != triple.base[last].scope:
+                break
+            for place in ours.inserts[gap]:
+                unit, inner = ours.units[place], block_of(ours.units, place)
+                text = "\n".join(ours.units[row].text for row in (place, *inner))
+                is_inside = depth_change(triple, ours, theirs, place, gap)
+                if scores & effects_of(unit).reads and saves_weights(text) and not is_inside:
+                    yield (gap, gap), f"{_name(unit)} would not save these weights"
 
 
 def _name(unit: Statement) -> str:

@@ -36,6 +36,9 @@ checks_environment = re.compile(r"\s*check_environment\(").match  # what stops m
 limits_gradients = re.compile(r"\s*(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(").match
 prepares = re.compile(r"\.prepare\(").search  # what was built, which comes last
 puts_in_other_weights = re.compile(r"\s*(with \w+\.applied\(\):|\w+\.load\(model\))").match
+saves_weights = re.compile(
+    r"\b(save_weights|save_model|save_pretrained|state_dict|torch\.save)\("
+).search
 # changes the weights, or saves the state
 trains = re.compile(
     r"\b(save_state|checkpoints?\.save|backward)\(|\boptimizer\b(?!\.param_groups)|\w_\(|\.data\b"

@@ -20,6 +20,7 @@ class Attributes:
     names: dict[str, set[str]]  # by class
     bare: dict[str, set[str]]  # variables of the owner's methods, by method
     held: dict[str, set[str]]  # attributes that the owner's methods use
+    local: dict[str, set[str]]  # variables that the owner's methods set themselves
 
     def table(self, part: Part) -> dict[str, str]:
         """The variables of a part that are attributes there, or parameters with other names."""
@@ -51,6 +52,7 @@ def find_attributes(
     names: dict[str, set[str]] = {}
     bare: dict[str, set[str]] = {}
     held: dict[str, set[str]] = {}
+    local: dict[str, set[str]] = {}
     for part in parts:
         owner = part.target.owner
         if not owner:
@@ -61,8 +63,10 @@ def find_attributes(
         text = "\n".join(unit.text for unit in rows if not unit.is_comment)
         held[part.target.name] = set(re.findall(rf"\b{owner}\.(\w+)", text)) & known
         bare[part.target.name] = found & known
+        given = needed_by(rows) | {*part.target.parameters}
+        local[part.target.name] = found & known & bound_in(rows) - given
         names.setdefault(class_of(part), set()).update(held[part.target.name])
-    return Attributes(names, bare, held)
+    return Attributes(names, bare, held, local)
 
 
 def with_new_attributes(
@@ -72,6 +76,7 @@ def with_new_attributes(
     # variables that the owner has as such
     known = set().union(*old.bare.values()) - set().union(*old.held.values())
     names = {name: set(found) for name, found in old.names.items()}
+    bare = dict(old.bare)
     rows = {part: side(part)[slice(*spans[part])] for part in parts}
     for part in parts:
         if not part.target.owner:
@@ -80,8 +85,11 @@ def with_new_attributes(
             around = spans[other][0] <= spans[part][0] and spans[part][1] <= spans[other][1]
             if other is part or around or class_of(other) != class_of(part):
                 continue
-            names[class_of(part)] |= needed_by(rows[part]) & bound_in(rows[other]) - known
-    return Attributes(names, old.bare, old.held)
+            shared = needed_by(rows[part]) & bound_in(rows[other])
+            no_longer_local = shared & old.local[part.target.name]
+            bare[part.target.name] = bare[part.target.name] - no_longer_local
+            names[class_of(part)] |= shared - known | no_longer_local
+    return Attributes(names, bare, old.held, old.local)
 
 
 @dataclass
