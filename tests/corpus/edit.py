@@ -33,15 +33,10 @@ REPORTED = "reported"
 # held out by their hash, until one of their results was looked at to mend the merge
 LOOKED_AT = frozenset(
     {
-        "Config from a JSON file",
-        "Config in settings.py, and its fields sorted",
-        "Config with a property",
-        "Config with argparse, and args everywhere",
         "README of the owner",
         "Trainer class with a method for each part",
         "accelerator in one line",
         "anomalies detected",
-        "clipping with another limit",
         "compute_loss renamed",
         "gradients cleared before the backward pass",
         "gradients clipped by value",
@@ -101,21 +96,18 @@ class Edit:
 EDITS: dict[str, Edit] = {}
 
 
-def kind(
-    name: str,
-    source: str,
-    words: str,
-    *steps: Apply,
-    also: Sequence[Apply] = (),
-    decide: Sequence[str] = (),
-) -> None:
-    """Add an edit, made of these steps one after the other.
+def kind(name: str, source: str, words: str) -> Callable[..., None]:
+    """Adds an edit, which is called with its steps: they are made one after the other.
 
-    After an update it may as well be made in one of the other ways, each in place of all steps.
+    After an update it may as well be made in one of the ways in `also`, each in place of all steps.
     After the changes in `decide` nobody but the owner knows what the edit should become.
     """
     assert name not in EDITS, name
-    EDITS[name] = Edit(name, source, words, both(*steps), tuple(also), tuple(decide))
+
+    def add(*steps: Apply, also: Sequence[Apply] = (), decide: Sequence[str] = ()) -> None:
+        EDITS[name] = Edit(name, source, words, both(*steps), tuple(also), tuple(decide))
+
+    return add
 
 
 def nothing(files: Files) -> None:

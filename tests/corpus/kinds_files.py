@@ -19,8 +19,8 @@ from corpus.edit import (
     find,
     kind,
     splice,
-    sub,
 )
+from corpus.script import sub
 
 
 def blackened(width: int, quotes: bool = True):
@@ -79,182 +79,107 @@ kind(
     "lines of 79 characters",
     "ufoym/imbalanced-dataset-sampler:setup.cfg",
     "black with a shorter line",
-    blackened(79),
+)(blackened(79))
+kind("lines of 120 characters", "huggingface/diffusers:pyproject.toml", "black with a longer line")(
+    blackened(120)
+)
+kind("single quotes", "huggingface/pytorch-image-models:train.py", "strings in single quotes")(
+    on_python(single)
 )
 kind(
-    "lines of 120 characters",
-    "huggingface/diffusers:pyproject.toml",
-    "black with a longer line",
-    blackened(120),
-)
-kind(
-    "single quotes",
-    "huggingface/pytorch-image-models:train.py",
-    "strings in single quotes",
-    on_python(single),
-)
-kind(
-    "two spaces",
-    "google-research/vision_transformer:vit_jax/train.py",
-    "indentation by two spaces",
-    on_python(half),
-)
-kind(
-    "tabs",
-    "openai/finetune-transformer-lm:train.py",
-    "indentation by tabs",
+    "two spaces", "google-research/vision_transformer:vit_jax/train.py", "indentation by two spaces"
+)(on_python(half))
+kind("tabs", "openai/finetune-transformer-lm:train.py", "indentation by tabs")(
     on_python(
         lambda text: re.sub(
             "(?m)^ +", lambda m: "\t" * (len(m[0]) // 4) + " " * (len(m[0]) % 4), text
         )
-    ),
+    )
 )
 kind(
     "Windows newlines",
     "eriklindernoren/PyTorch-GAN:implementations/gan/gan.py",
     "CRLF in all files",
-    lambda files: files.update({p: t.replace("\n", "\r\n") for p, t in files.items()}),
+)(lambda files: files.update({p: t.replace("\n", "\r\n") for p, t in files.items()}))
+kind("byte order mark", REPORTED, "train.py begins with a BOM")(sub(r'\A"""', '\ufeff"""'))
+kind("latin-1 with a cookie", REPORTED, "a coding line, and an umlaut in a comment")(
+    sub(r'\A"""', '# -*- coding: latin-1 -*-\n"""'),
+    sub(r"# passes over the training data", "# Durchläufe über die Daten"),
 )
 kind(
-    "byte order mark",
-    REPORTED,
-    "train.py begins with a BOM",
-    sub(TRAIN, r'\A"""', '\ufeff"""'),
-)
-kind(
-    "latin-1 with a cookie",
-    REPORTED,
-    "a coding line, and an umlaut in a comment",
-    sub(TRAIN, r'\A"""', '# -*- coding: latin-1 -*-\n"""'),
-    sub(TRAIN, r"# passes over the training data", "# Durchläufe über die Daten"),
-)
-kind(
-    "no blank lines in main",
-    "davda54/sam:example/train.py",
-    "blank lines inside of functions go",
-    on_python(lambda text: re.sub(r"\n\n( +\S)", r"\n\1", text)),
-)
+    "no blank lines in main", "davda54/sam:example/train.py", "blank lines inside of functions go"
+)(on_python(lambda text: re.sub(r"\n\n( +\S)", r"\n\1", text)))
 kind(
     "more blank lines in main",
     "karpathy/nanoGPT:train.py",
     "a blank line above each comment and loop",
-    sub(
-        TRAIN,
-        r"^( {8}metrics = |        for images, labels in bar:$|        remaining = )",
-        r"\n\1",
-        None,
-    ),
-)
+)(sub(r"^( {8}metrics = |        for images, labels in bar:$|        remaining = )", r"\n\1", None))
 kind(
     "docstrings removed",
     "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py",
     "the functions of train.py have none",
-    no_docstrings,
-)
+)(no_docstrings)
 kind(
     "docstring of the file replaced",
     "karpathy/llama2.c:train.py",
     "the commands of the owner's cluster",
+)(
     sub(
-        TRAIN,
         r'\A"""Train an image classifier on scikit-learn\'s handwritten digits\.$',
         '"""Our digits, on the cluster.\n\n$ torchrun --standalone --nproc_per_node=4 train.py',
-    ),
+    )
 )
 kind(
-    "license at the top",
-    "facebookresearch/mae:main_pretrain.py",
-    "a copyright above the docstring",
-    sub(TRAIN, r'\A"""', '# Copyright (c) the owners.\n# All rights reserved.\n\n"""'),
-)
-kind(
-    "shebang",
-    "huggingface/pytorch-image-models:train.py",
-    "#!/usr/bin/env python3",
-    sub(TRAIN, r'\A"""', '#!/usr/bin/env python3\n"""'),
-)
+    "license at the top", "facebookresearch/mae:main_pretrain.py", "a copyright above the docstring"
+)(sub(r'\A"""', '# Copyright (c) the owners.\n# All rights reserved.\n\n"""'))
 kind(
     "evaluate below main",
     "huggingface/pytorch-image-models:train.py",
     "the order of functions changes",
-    moved_to_end,
-)
+)(moved_to_end)
 kind(
-    "type hints removed",
-    "davda54/sam:example/train.py",
-    "no annotations of arguments in train.py",
-    sub(TRAIN, r"(def \w+\(.*\)) -> [^:]+:$", r"\1:", None),
-    sub(
-        TRAIN,
-        r"def compute_loss\(logits: Tensor, labels: Tensor",
-        "def compute_loss(logits, labels",
-    ),
+    "type hints removed", "davda54/sam:example/train.py", "no annotations of arguments in train.py"
+)(
+    sub(r"(def \w+\(.*\)) -> [^:]+:$", r"\1:", None),
+    sub(r"def compute_loss\(logits: Tensor, labels: Tensor", "def compute_loss(logits, labels"),
 )
-kind(
-    "comments of callbacks.py translated",
-    REPORTED,
-    "docstrings in another language",
+kind("comments of callbacks.py translated", REPORTED, "docstrings in another language")(
     sub(
-        CALLBACKS,
         r'"""Saves the weights with the best score so far\. Higher is better\."""',
         '"""Sichert die Gewichte mit dem besten Wert."""',
+        path=CALLBACKS,
     ),
-    sub(
-        TRAIN,
-        r'"""The loss of each sample, shape \(batch,\)\.(.*)"""',
-        '"""Verlust je Beispiel."""',
-    ),
+    sub(r'"""The loss of each sample, shape \(batch,\)\.(.*)"""', '"""Verlust je Beispiel."""'),
 )
-kind(
-    "pragma comments",
-    GLUE,
-    "# noqa and # type: ignore",
-    sub(TRAIN, r"^(import torch\.nn\.functional as F)$", r"\1  # noqa: N812"),
-    sub(TRAIN, r"^(    optimizer = build_optimizer\(model, config\))$", r"\1  # type: ignore"),
+kind("pragma comments", GLUE, "# noqa and # type: ignore")(
+    sub(r"^(import torch\.nn\.functional as F)$", r"\1  # noqa: N812"),
+    sub(r"^(    optimizer = build_optimizer\(model, config\))$", r"\1  # type: ignore"),
 )
 kind(
     "guarded import",
     "huggingface/pytorch-image-models:train.py",
     "try: import of a package that may be missing",
+)(
     sub(
-        TRAIN,
         r"^@dataclass",
         "try:\n    import apex\n\n    has_apex = True\nexcept ImportError:\n    has_apex = False\n\n\n@dataclass",
-    ),
+    )
 )
-kind(
-    "warnings ignored",
-    REPORTED,
-    "warnings.filterwarnings at the top",
-    sub(TRAIN, r"^import time$", "import time\nimport warnings"),
-    sub(TRAIN, r"^@dataclass", 'warnings.filterwarnings("ignore")\n\n\n@dataclass'),
+kind("environment variables at the top", REPORTED, "os.environ in front of torch's import")(
+    sub(r"^import time$", "import os\nimport time"),
+    sub(r"^import torch$", 'os.environ["TOKENIZERS_PARALLELISM"] = "false"\nimport torch'),
 )
-kind(
-    "environment variables at the top",
-    REPORTED,
-    "os.environ in front of torch's import",
-    sub(TRAIN, r"^import time$", "import os\nimport time"),
-    sub(TRAIN, r"^import torch$", 'os.environ["TOKENIZERS_PARALLELISM"] = "false"\nimport torch'),
-)
-kind(
-    "global switches of torch",
-    "karpathy/nanoGPT:train.py",
-    "TF32 and cuDNN at the head of main",
+kind("global switches of torch", "karpathy/nanoGPT:train.py", "TF32 and cuDNN at the head of main")(
     sub(
-        TRAIN,
         r"^(    accelerator = Accelerator\()$",
         "    torch.backends.cuda.matmul.allow_tf32 = True\n    torch.backends.cudnn.benchmark = True\n"
         + r"\1",
-    ),
+    )
 )
-kind(
-    "seeds by hand",
-    "vwxyzjn/cleanrl:cleanrl/ppo.py",
-    "random, numpy and torch are seeded",
-    sub(TRAIN, r"^import time$", "import random\nimport time"),
-    sub(TRAIN, r"^import torch$", "import numpy as np\nimport torch"),
+kind("seeds by hand", "vwxyzjn/cleanrl:cleanrl/ppo.py", "random, numpy and torch are seeded")(
+    sub(r"^import time$", "import random\nimport time"),
+    sub(r"^import torch$", "import numpy as np\nimport torch"),
     sub(
-        TRAIN,
         r"^(    set_seed\(config\.seed\)  # every.*)$",
         r"\1"
         + "\n    random.seed(config.seed)\n    np.random.seed(config.seed)\n    torch.manual_seed(config.seed)",
@@ -264,111 +189,87 @@ kind(
     "kwargs of the accelerator",
     "huggingface/accelerate:examples/by_feature/ddp_comm_hook.py",
     "another argument of Accelerator",
+)(
     sub(
-        TRAIN,
         r"^    accelerator = Accelerator\($",
         "    accelerator = Accelerator(\n        step_scheduler_with_optimizer=False,",
-    ),
+    )
 )
 kind(
     "accelerator in one line",
     "huggingface/accelerate:examples/cv_example.py",
     "the comment in the call goes, and a variable for its argument",
-    sub(TRAIN, r"^ +# the data order depends only on .*\n", ""),
+)(sub(r"^ +# the data order depends only on .*\n", ""))
+kind("README of the owner", "karpathy/nanoGPT:README.md", "a text of its own")(
+    create("README.md", "# digits\n\nOurs. Start with `python train.py`.\n")
 )
-kind(
-    "README of the owner",
-    "karpathy/nanoGPT:README.md",
-    "a text of its own",
-    create("README.md", "# digits\n\nOurs. Start with `python train.py`.\n"),
-)
-kind(
-    "README with a section",
-    "kuangliu/pytorch-cifar:README.md",
-    "results at the end",
-    append("README.md", "\n## Accuracy\n\n| Model | Acc. |\n| --- | --- |\n| CNN | 93 % |\n"),
+kind("README with a section", "kuangliu/pytorch-cifar:README.md", "results at the end")(
+    append("README.md", "\n## Accuracy\n\n| Model | Acc. |\n| --- | --- |\n| CNN | 93 % |\n")
 )
 kind(
     "more dependencies",
     "huggingface/accelerate:examples/requirements.txt",
     "a line in pyproject.toml",
-    sub("pyproject.toml", r"^dependencies = \[$", 'dependencies = [\n    "einops>=0.8",'),
-)
+)(sub(r"^dependencies = \[$", 'dependencies = [\n    "einops>=0.8",', path="pyproject.toml"))
 kind(
     "settings of isort in pyproject.toml",
     "Lightning-AI/litgpt:pyproject.toml",
     "a section of its own",
-    append("pyproject.toml", "\n[tool.isort]\nline_length = 119\n"),
+)(append("pyproject.toml", "\n[tool.isort]\nline_length = 119\n"))
+kind("more ignored files", "karpathy/nanoGPT:.gitignore", "lines in .gitignore")(
+    append(".gitignore", "wandb/\n*.pt\n")
 )
-kind(
-    "more ignored files",
-    "karpathy/nanoGPT:.gitignore",
-    "lines in .gitignore",
-    append(".gitignore", "wandb/\n*.pt\n"),
-)
-kind(
-    "own job script",
-    "facebookresearch/mae:submitit_pretrain.py",
-    "train.sbatch of the owner",
+kind("own job script", "facebookresearch/mae:submitit_pretrain.py", "train.sbatch of the owner")(
     create(
         "train.sbatch",
         "#!/bin/bash\n#SBATCH --job-name=digits\n#SBATCH --gres=gpu:1\nsrun python train.py\n",
-    ),
+    )
 )
 kind(
     "lines of #SBATCH",
     "facebookresearch/ConvNeXt:TRAINING.md",
     "more options in the generated job script",
+)(
     sub(
-        "train.sbatch",
-        r"\A(#!.*\n)",
-        r"\1#SBATCH --partition=own\n#SBATCH --exclude=node7\n",
+        r"\A(#!.*\n)", r"\1#SBATCH --partition=own\n#SBATCH --exclude=node7\n", path="train.sbatch"
     ),
     decide=["SLURM's partition"],
 )
-kind(
-    "own Dockerfile",
-    "ultralytics/yolov5:utils/docker/Dockerfile",
-    "Dockerfile of the owner",
+kind("own Dockerfile", "ultralytics/yolov5:utils/docker/Dockerfile", "Dockerfile of the owner")(
     create(
         "Dockerfile",
         'FROM python:3.11\nWORKDIR /app\nCOPY . .\nRUN pip install .\nCMD ["python", "train.py"]\n',
-    ),
+    )
 )
-kind(
-    "own notebook",
-    "ultralytics/yolov5:tutorial.ipynb",
-    "train.ipynb of the owner",
-    create("train.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'),
+kind("own notebook", "ultralytics/yolov5:tutorial.ipynb", "train.ipynb of the owner")(
+    create("train.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n')
 )
 kind(
     "own mixing.py",
     "facebookresearch/mixup-cifar10:train.py",
     "a module with a name that an update brings",
+)(
     create(
         "mixing.py",
         '"""Ours: blends of two images."""\n\n\ndef mixup(images, lam):\n    return lam * images + (1 - lam) * images.flip(0)\n',
-    ),
+    )
 )
 kind(
     "own optimizers.py",
     "KellerJordan/modded-nanogpt:records/track_1_short/2024-10-10_Muon/train_gpt2.py",
     "a module with a name that an update brings",
-    create("optimizers.py", '"""Ours."""\n\n\ndef halve(rate):\n    return rate / 2\n'),
-)
+)(create("optimizers.py", '"""Ours."""\n\n\ndef halve(rate):\n    return rate / 2\n'))
 kind(
     "own parameter_groups.py",
     "facebookresearch/ConvNeXt:optim_factory.py",
     "a module with a name that an update brings",
+)(
     create(
         "parameter_groups.py",
         '"""Ours."""\n\n\ndef by_depth(model):\n    return [list(model.parameters())]\n',
-    ),
+    )
 )
-kind(
-    "own shell script",
-    "facebookresearch/ConvNeXt:TRAINING.md",
-    "run.sh with two runs",
+kind("own shell script", "facebookresearch/ConvNeXt:TRAINING.md", "run.sh with two runs")(
     create(
         "run.sh",
         "python train.py --max-grad-norm 0.5 --output-dir runs/a\npython train.py --seed 1 --output-dir runs/b\n",
@@ -379,54 +280,35 @@ kind(
     "own workflow",
     "vwxyzjn/cleanrl:.github/workflows/tests.yaml",
     "a file for continuous integration",
+)(
     create(
         ".github/workflows/test.yml",
         "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pytest\n",
-    ),
+    )
 )
-kind(
-    "own tests",
-    "pytorch/examples:run_python_examples.sh",
-    "a test of the loss",
+kind("own tests", "pytorch/examples:run_python_examples.sh", "a test of the loss")(
     create(
         "tests/test_own.py",
         '"""Ours."""\n\nimport torch\n\nfrom train import compute_loss\n\n\ndef test_loss():\n    assert compute_loss(torch.zeros(2, 10), torch.zeros(2, dtype=torch.long)).shape == (2,)\n',
-    ),
+    )
 )
-kind(
-    "tests deleted",
-    "karpathy/nanoGPT:train.py",
-    "tests/ goes",
-    lambda files: [files.pop(path) for path in list(files) if path.startswith("tests/")] and None,
+kind("tests deleted", "karpathy/nanoGPT:train.py", "tests/ goes")(
+    lambda files: [files.pop(path) for path in list(files) if path.startswith("tests/")] and None
 )
 kind(
     "launch file changed",
     "huggingface/accelerate:examples/config_yaml_templates/multi_gpu.yaml",
     "another number of processes",
-    sub("accelerate.yaml", r"^num_processes: 1", "num_processes: 2  # ours"),
-)
-kind(
-    "model file renamed",
-    "karpathy/minGPT:mingpt/model.py",
-    "model.py is called net.py",
-    lambda files: _renamed(files, "model", "net"),
-)
-kind(
-    "data file renamed",
-    "karpathy/llama2.c:tinystories.py",
-    "data.py is called digits.py",
-    lambda files: _renamed(files, "data", "digits"),
+)(sub(r"^num_processes: 1", "num_processes: 2  # ours", path="accelerate.yaml"))
+kind("model file renamed", "karpathy/minGPT:mingpt/model.py", "model.py is called net.py")(
+    lambda files: _renamed(files, "model", "net")
 )
 kind(
     "callbacks renamed",
     "victoresque/pytorch-template:trainer/trainer.py",
     "callbacks.py is called hooks_own.py",
-    lambda files: _renamed(files, "callbacks", "own_callbacks"),
-)
-kind(
-    "script renamed",
-    "facebookresearch/mae:main_pretrain.py",
-    "train.py is called main_train.py",
+)(lambda files: _renamed(files, "callbacks", "own_callbacks"))
+kind("script renamed", "facebookresearch/mae:main_pretrain.py", "train.py is called main_train.py")(
     lambda files: files.update({"main_train.py": files.pop(TRAIN)}),
     also=[
         both(

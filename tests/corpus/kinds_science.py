@@ -1,21 +1,7 @@
 """Edits of the loss, the optimizer, the schedule, the model and the data."""
 
-from corpus.edit import (
-    DATA,
-    MODEL,
-    REPORTED,
-    TRAIN,
-    add_import,
-    after,
-    before,
-    create,
-    define,
-    delete,
-    field,
-    kind,
-    replace,
-    sub,
-)
+from corpus.edit import DATA, MODEL, TRAIN, create, field, kind
+from corpus.script import add_import, after, before, define, delete, replace, sub
 from corpus.structure import without_unused_imports
 
 NANO, TIMM, CIFAR, SAM = (
@@ -37,89 +23,42 @@ TRAINED = r"compute_loss\(model\(images\), labels"
 
 def criterion(new: str) -> object:
     """Another call where the training loss is computed; evaluation keeps compute_loss."""
-    return sub(TRAIN, TRAINED, new)
+    return sub(TRAINED, new)
 
 
 # losses
 
-kind(
-    "focal loss",
-    "ultralytics/yolov5:utils/loss.py",
-    "a function of its own for training",
-    define(
-        TRAIN,
-        '''
+kind("focal loss", "ultralytics/yolov5:utils/loss.py", "a function of its own for training")(
+    define('''
     def focal_loss(logits, labels, gamma=2.0):
         """Cross entropy that counts what is right already for less."""
         losses = F.cross_entropy(logits, labels, reduction="none")
         return (1 - torch.exp(-losses)) ** gamma * losses
-''',
-    ),
+'''),
     criterion("focal_loss(model(images), labels"),
 )
 kind(
     "focal loss inside compute_loss",
     "clcarwin/focal_loss_pytorch:focalloss.py",
     "the body of compute_loss changes",
+)(
     replace(
-        TRAIN,
         ENTROPY,
         'losses = F.cross_entropy(logits, labels, reduction="none")\nreturn (1 - torch.exp(-losses)) ** 2 * losses',
-    ),
+    )
 )
-kind(
-    "negative log likelihood",
-    "pytorch/examples:mnist/main.py",
-    "nll_loss of log_softmax",
+kind("binary cross entropy", "facebookresearch/deit:main.py", "BCE with logits of one-hot labels")(
     replace(
-        TRAIN, ENTROPY, 'return F.nll_loss(F.log_softmax(logits, dim=-1), labels, reduction="none")'
-    ),
-)
-kind(
-    "squared error of one-hot labels",
-    "lucidrains/vit-pytorch:vit_pytorch/distill.py",
-    "mse_loss",
-    replace(
-        TRAIN,
-        ENTROPY,
-        'targets = F.one_hot(labels, logits.shape[-1]).float()\nreturn F.mse_loss(logits.softmax(dim=-1), targets, reduction="none").mean(dim=-1)',
-    ),
-)
-kind(
-    "binary cross entropy",
-    "facebookresearch/deit:main.py",
-    "BCE with logits of one-hot labels",
-    replace(
-        TRAIN,
         ENTROPY,
         'targets = F.one_hot(labels, logits.shape[-1]).float()\nreturn F.binary_cross_entropy_with_logits(logits, targets, reduction="none").mean(dim=-1)',
-    ),
+    )
 )
-kind(
-    "criterion as an object",
-    CIFAR,
-    "nn.CrossEntropyLoss, made in main",
-    before(TRAIN, r"progress = Progress", "criterion = nn.CrossEntropyLoss()"),
+kind("criterion as an object", CIFAR, "nn.CrossEntropyLoss, made in main")(
+    before(r"progress = Progress", "criterion = nn.CrossEntropyLoss()"),
     criterion("criterion(model(images), labels"),
 )
-kind(
-    "criterion as an object with smoothing",
-    LOSSES,
-    "nn.CrossEntropyLoss(label_smoothing=0.1)",
-    before(
-        TRAIN,
-        r"progress = Progress",
-        "train_loss_fn = nn.CrossEntropyLoss(label_smoothing=0.1)",
-    ),
-    criterion("train_loss_fn(model(images), labels"),
-)
-kind(
-    "criterion as a class",
-    LOSSES,
-    "an nn.Module with a forward",
-    define(
-        TRAIN,
-        '''
+kind("criterion as a class", LOSSES, "an nn.Module with a forward")(
+    define('''
     class SmoothCrossEntropy(nn.Module):
         """Cross entropy with labels that are a little uncertain."""
 
@@ -131,33 +70,27 @@ kind(
             logprobs = F.log_softmax(x, dim=-1)
             nll_loss = -logprobs.gather(dim=-1, index=target.unsqueeze(1)).squeeze(1)
             return (1 - self.smoothing) * nll_loss - self.smoothing * logprobs.mean(dim=-1)
-''',
-    ),
-    before(TRAIN, r"progress = Progress", "criterion = SmoothCrossEntropy()"),
+'''),
+    before(r"progress = Progress", "criterion = SmoothCrossEntropy()"),
     criterion("criterion(model(images), labels"),
 )
 kind(
     "smoothing by hand in the loop",
     SAM,
     "label_smoothing=0.1 in the training call of cross_entropy",
-    criterion('F.cross_entropy(model(images), labels, label_smoothing=0.1, reduction="none"'),
-)
-kind(
-    "loss in the model",
-    NANO,
-    "the model returns logits and loss",
+)(criterion('F.cross_entropy(model(images), labels, label_smoothing=0.1, reduction="none"'))
+kind("loss in the model", NANO, "the model returns logits and loss")(
     sub(
-        MODEL,
         r"def forward\(self, images: Tensor\) -> Tensor:",
         "def forward(self, images, targets=None):",
+        path=MODEL,
     ),
     sub(
-        MODEL,
         r"^        return self\.head\(self\.features\(images\)\)$",
         "        logits = self.head(self.features(images))\n        if targets is None:\n            return logits\n        return logits, nn.functional.cross_entropy(logits, targets)",
+        path=MODEL,
     ),
     sub(
-        TRAIN,
         r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
         r"\1logits, loss = model(images, labels)",
     ),
@@ -166,186 +99,103 @@ kind(
     "weights of the classes",
     "ultralytics/yolov5:utils/general.py",
     "cross entropy with a weight for each class",
-    sub(TRAIN, r'reduction="none"', 'reduction="none", weight=logits.new_ones(logits.shape[-1])'),
-)
-kind(
-    "temperature",
-    "facebookresearch/dino:main_dino.py",
-    "logits are divided",
-    replace(TRAIN, ENTROPY, 'return F.cross_entropy(logits / 2.0, labels, reduction="none")'),
+)(sub(r'reduction="none"', 'reduction="none", weight=logits.new_ones(logits.shape[-1])'))
+kind("temperature", "facebookresearch/dino:main_dino.py", "logits are divided")(
+    replace(ENTROPY, 'return F.cross_entropy(logits / 2.0, labels, reduction="none")')
 )
 kind(
     "loss of half precision in 32 bits",
     "karpathy/nanochat:nanochat/gpt.py",
     "logits.float() in the loss",
-    sub(TRAIN, r"F\.cross_entropy\(logits, ", "F.cross_entropy(logits.float(), "),
-)
-kind(
-    "entropy bonus",
-    "vwxyzjn/cleanrl:cleanrl/ppo.py",
-    "minus a small share of the entropy",
+)(sub(r"F\.cross_entropy\(logits, ", "F.cross_entropy(logits.float(), "))
+kind("entropy bonus", "vwxyzjn/cleanrl:cleanrl/ppo.py", "minus a small share of the entropy")(
     sub(
-        TRAIN,
         r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
         r"\1logits = model(images)\n\1entropy = torch.distributions.Categorical(logits=logits).entropy().mean()\n\1loss = compute_loss(logits, labels).mean() - 0.01 * entropy",
-    ),
+    )
 )
 kind(
     "teacher and distillation",
     "facebookresearch/deit:losses.py",
     "a second model without gradients",
-    before(
-        TRAIN,
-        r"progress = Progress",
-        "teacher = build_model(config).to(accelerator.device).eval()",
-    ),
+)(
+    before(r"progress = Progress", "teacher = build_model(config).to(accelerator.device).eval()"),
     sub(
-        TRAIN,
         r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
         r"\1logits = model(images)\n\1with torch.no_grad():\n\1    wanted = teacher(images).softmax(dim=-1)\n\1loss = compute_loss(logits, labels).mean() + 0.1 * F.cross_entropy(logits, wanted)",
     ),
 )
-kind(
-    "losses sorted, the hardest kept",
-    REPORTED,
-    "the mean of the largest losses",
-    sub(
-        TRAIN,
-        r"(loss = compute_loss\(model\(images\), labels\))\.mean\(\)$",
-        r"\1.topk(max(1, len(labels) // 2)).values.mean()",
-    ),
-)
-kind(
-    "sum instead of the mean",
-    "pytorch/examples:vae/main.py",
-    ".sum() / len(labels)",
-    sub(
-        TRAIN,
-        r"(loss = compute_loss\(model\(images\), labels\))\.mean\(\)$",
-        r"\1.sum() / len(labels)",
-    ),
+kind("sum instead of the mean", "pytorch/examples:vae/main.py", ".sum() / len(labels)")(
+    sub(r"(loss = compute_loss\(model\(images\), labels\))\.mean\(\)$", r"\1.sum() / len(labels)")
 )
 
 # optimizers
 
-kind(
-    "SGD with momentum",
-    CIFAR,
-    "SGD in place of AdamW",
+kind("SGD with momentum", CIFAR, "SGD in place of AdamW")(
     replace(
-        TRAIN,
         ADAMW,
         "return SGD(\n    parameters, lr=config.learning_rate, momentum=0.9, weight_decay=config.weight_decay\n)",
     ),
-    add_import(TRAIN, "from torch.optim import SGD"),
+    add_import("from torch.optim import SGD"),
     without_unused_imports(TRAIN),
 )
 kind(
     "RMSprop",
     "eriklindernoren/PyTorch-GAN:implementations/wgan/wgan.py",
     "RMSprop in place of AdamW",
-    replace(TRAIN, ADAMW, "return RMSprop(parameters, config.learning_rate, alpha=0.9)"),
+)(
+    replace(ADAMW, "return RMSprop(parameters, config.learning_rate, alpha=0.9)"),
     sub(
-        TRAIN,
-        r"^from torch\.optim import AdamW, Optimizer$",
-        "from torch.optim import Optimizer, RMSprop",
+        r"^from torch\.optim import AdamW, Optimizer$", "from torch.optim import Optimizer, RMSprop"
     ),
 )
-kind(
-    "Adam of torch.optim as a module",
-    "vwxyzjn/cleanrl:cleanrl/dqn.py",
-    "optim.Adam with eps",
-    replace(TRAIN, ADAMW, "return optim.Adam(parameters, lr=config.learning_rate, eps=1e-5)"),
+kind("Adam of torch.optim as a module", "vwxyzjn/cleanrl:cleanrl/dqn.py", "optim.Adam with eps")(
+    replace(ADAMW, "return optim.Adam(parameters, lr=config.learning_rate, eps=1e-5)"),
     sub(
-        TRAIN,
         r"^from torch\.optim import AdamW, Optimizer$",
         "from torch import optim\nfrom torch.optim import Optimizer",
     ),
 )
-kind(
-    "NAdam",
-    "huggingface/pytorch-image-models:timm/optim/nadam.py",
-    "NAdam in place of AdamW",
-    replace(
-        TRAIN,
-        ADAMW,
-        "return NAdam(parameters, config.learning_rate, weight_decay=config.weight_decay)",
-    ),
-    sub(
-        TRAIN,
-        r"^from torch\.optim import AdamW, Optimizer$",
-        "from torch.optim import NAdam, Optimizer",
-    ),
+kind("betas", NANO, "betas=(0.9, 0.95) in the call")(
+    sub(r"(return AdamW\(parameters, lr=config\.learning_rate, )", r"\1betas=(0.9, 0.95), ")
 )
-kind(
-    "betas",
-    NANO,
-    "betas=(0.9, 0.95) in the call",
-    sub(TRAIN, r"(return AdamW\(parameters, lr=config\.learning_rate, )", r"\1betas=(0.9, 0.95), "),
-)
-kind(
-    "betas from Config",
-    NANO,
-    "two fields and a keyword",
+kind("betas from Config", NANO, "two fields and a keyword")(
     field("beta1: float = 0.9  # of AdamW\nbeta2: float = 0.95  # of AdamW"),
     sub(
-        TRAIN,
         r"(return AdamW\(parameters, lr=config\.learning_rate, )",
         r"\1betas=(config.beta1, config.beta2), ",
     ),
 )
-kind(
-    "eps and amsgrad",
-    "facebookresearch/ConvNeXt:main.py",
-    "two more keywords at the end",
-    sub(
-        TRAIN, r"(return AdamW\(.*weight_decay=config\.weight_decay)", r"\1, eps=1e-6, amsgrad=True"
-    ),
+kind("eps and amsgrad", "facebookresearch/ConvNeXt:main.py", "two more keywords at the end")(
+    sub(r"(return AdamW\(.*weight_decay=config\.weight_decay)", r"\1, eps=1e-6, amsgrad=True")
 )
-kind(
-    "decay for matrices alone",
-    NANO,
-    "two groups by the number of dimensions",
+kind("decay for matrices alone", NANO, "two groups by the number of dimensions")(
     sub(
-        TRAIN,
         r"^    parameters = model\.parameters\(\)$",
         '    decay = [p for p in model.parameters() if p.dim() >= 2]\n    rest = [p for p in model.parameters() if p.dim() < 2]\n    parameters = [{"params": decay}, {"params": rest, "weight_decay": 0.0}]',
-    ),
-)
-kind(
-    "decay by the names of weights",
-    GLUE,
-    "no_decay = [bias, norm] and two groups",
-    sub(
-        TRAIN,
-        r"^    parameters = model\.parameters\(\)$",
-        '    no_decay = ["bias", "LayerNorm.weight"]\n    named = list(model.named_parameters())\n    parameters = [\n        {"params": [p for n, p in named if not any(nd in n for nd in no_decay)]},\n        {"params": [p for n, p in named if any(nd in n for nd in no_decay)], "weight_decay": 0.0},\n    ]',
-    ),
+    )
 )
 kind(
     "another rate for the head",
     "facebookresearch/mae:util/lr_decay.py",
     "the head's rate is ten times that of the features",
+)(
     sub(
-        TRAIN,
         r"^    parameters = model\.parameters\(\)$",
         '    parameters = [\n        {"params": model.features.parameters(), "lr": 0.1 * config.learning_rate},\n        {"params": model.head.parameters()},\n    ]',
-    ),
+    )
 )
-kind(
-    "weights with a gradient alone",
-    "artidoro/qlora:qlora.py",
-    "a filter by requires_grad",
+kind("weights with a gradient alone", "artidoro/qlora:qlora.py", "a filter by requires_grad")(
     sub(
-        TRAIN,
         r"^    parameters = model\.parameters\(\)$",
         "    parameters = [p for p in model.parameters() if p.requires_grad]",
-    ),
+    )
 )
 kind(
     "optimizer of its own",
     "lucidrains/lion-pytorch:lion_pytorch/lion_pytorch.py",
     "a class SignSGD in optimizer.py",
+)(
     create(
         "signsgd.py",
         '''
@@ -368,69 +218,48 @@ kind(
                         param.add_(param.grad.sign(), alpha=-group["lr"])
 ''',
     ),
-    replace(TRAIN, ADAMW, "return SignSGD(parameters, config.learning_rate, config.weight_decay)"),
-    sub(TRAIN, r"^from torch\.optim import AdamW, Optimizer$", "from torch.optim import Optimizer"),
-    add_import(TRAIN, "from signsgd import SignSGD"),
+    replace(ADAMW, "return SignSGD(parameters, config.learning_rate, config.weight_decay)"),
+    sub(r"^from torch\.optim import AdamW, Optimizer$", "from torch.optim import Optimizer"),
+    add_import("from signsgd import SignSGD"),
 )
 kind(
     "two optimizers",
     "KellerJordan/modded-nanogpt:records/track_1_short/2024-10-10_Muon/train_gpt2.py",
     "one for the features, one for the head",
-    after(TRAIN, BUILD, "head_optimizer = torch.optim.SGD(model.head.parameters(), lr=0.001)"),
-    after(TRAIN, STEP, "head_optimizer.step()\nhead_optimizer.zero_grad()"),
+)(
+    after(BUILD, "head_optimizer = torch.optim.SGD(model.head.parameters(), lr=0.001)"),
+    after(STEP, "head_optimizer.step()\nhead_optimizer.zero_grad()"),
 )
-kind(
-    "optimizer built in main",
-    CIFAR,
-    "build_optimizer goes; AdamW in main",
-    delete(TRAIN, r"def build_optimizer\("),
+kind("optimizer built in main", CIFAR, "build_optimizer goes; AdamW in main")(
+    delete(r"def build_optimizer\("),
     replace(
-        TRAIN,
         BUILD,
         "optimizer = AdamW(\n    model.parameters(), config.learning_rate, weight_decay=config.weight_decay\n)",
     ),
     without_unused_imports(TRAIN),
 )
-kind(
-    "optimizer by its name",
-    TIMM,
-    "a field chooses between SGD and AdamW",
+kind("optimizer by its name", TIMM, "a field chooses between SGD and AdamW")(
     field('opt: str = "adamw"  # or sgd'),
     before(
-        TRAIN,
         ADAMW,
         'if config.opt == "sgd":\n    return torch.optim.SGD(parameters, config.learning_rate)',
     ),
 )
-kind(
-    "fused by hand",
-    NANO,
-    "fused= if there is a GPU",
+kind("fused by hand", NANO, "fused= if there is a GPU")(
     sub(
-        TRAIN,
         r"(return AdamW\(.*weight_decay=config\.weight_decay)",
         r"\1, fused=torch.cuda.is_available()",
-    ),
+    )
 )
-kind(
-    "rate scaled by the batch",
-    "facebookresearch/mae:main_pretrain.py",
-    "lr = blr * batch / 256",
+kind("rate scaled by the batch", "facebookresearch/mae:main_pretrain.py", "lr = blr * batch / 256")(
     sub(
-        TRAIN,
         r"AdamW\(parameters, lr=config\.learning_rate",
         "AdamW(parameters, lr=config.learning_rate * config.batch_size / 256",
-    ),
+    )
 )
-kind(
-    "lookahead by hand",
-    "alphadl/lookahead.pytorch:lookahead.py",
-    "slow weights every few steps",
-    before(
-        TRAIN, r"progress = Progress", "slow = [p.detach().clone() for p in model.parameters()]"
-    ),
+kind("lookahead by hand", "alphadl/lookahead.pytorch:lookahead.py", "slow weights every few steps")(
+    before(r"progress = Progress", "slow = [p.detach().clone() for p in model.parameters()]"),
     after(
-        TRAIN,
         STEP,
         "if progress.step % 5 == 4:\n    with torch.no_grad():\n        for old, param in zip(slow, model.parameters(), strict=True):\n            old.lerp_(param, 0.5)\n            param.copy_(old)",
     ),
@@ -438,110 +267,67 @@ kind(
 
 # schedules
 
-kind(
-    "scheduler of torch",
-    CIFAR,
-    "CosineAnnealingLR and scheduler.step() in place of the loop",
-    after(
-        TRAIN, BUILD, "scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=20)"
-    ),
-    replace(TRAIN, GROUPS, "scheduler.step()"),
-    delete(TRAIN, PEAKS),
+kind("scheduler of torch", CIFAR, "CosineAnnealingLR and scheduler.step() in place of the loop")(
+    after(BUILD, "scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=20)"),
+    replace(GROUPS, "scheduler.step()"),
+    delete(PEAKS),
 )
 kind(
     "scheduler at the end of an epoch",
     "pytorch/examples:mnist/main.py",
     "StepLR, stepped once in an epoch",
-    after(
-        TRAIN,
-        BUILD,
-        "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.7)",
-    ),
-    delete(TRAIN, GROUPS),
-    delete(TRAIN, PEAKS),
-    before(TRAIN, r'log\(f"epoch ', "scheduler.step()"),
+)(
+    after(BUILD, "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.7)"),
+    delete(GROUPS),
+    delete(PEAKS),
+    before(r'log\(f"epoch ', "scheduler.step()"),
 )
-kind(
-    "scheduler beside the schedule",
-    TIMM,
-    "a plateau scheduler that only prints",
-    after(
-        TRAIN, BUILD, 'plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max")'
-    ),
-    before(TRAIN, r'log\(f"epoch ', "log(f'bad epochs {plateau.num_bad_epochs}')"),
+kind("scheduler beside the schedule", TIMM, "a plateau scheduler that only prints")(
+    after(BUILD, 'plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max")'),
+    before(r'log\(f"epoch ', "log(f'bad epochs {plateau.num_bad_epochs}')"),
 )
-kind(
-    "warm-up in steps",
-    "karpathy/llama2.c:train.py",
-    "warmup_iters in place of a fraction",
-    sub(
-        TRAIN, r"^    warmup_ratio: float = .*", "    warmup_iters: int = 3  # steps to warm up for"
-    ),
-    sub(
-        TRAIN,
-        r"warmup = int\(config\.warmup_ratio \* total_steps\)",
-        "warmup = config.warmup_iters",
-    ),
+kind("warm-up in steps", "karpathy/llama2.c:train.py", "warmup_iters in place of a fraction")(
+    sub(r"^    warmup_ratio: float = .*", "    warmup_iters: int = 3  # steps to warm up for"),
+    sub(r"warmup = int\(config\.warmup_ratio \* total_steps\)", "warmup = config.warmup_iters"),
 )
 kind(
     "rate annealed in a line",
     "vwxyzjn/cleanrl:cleanrl/ppo.py",
     "frac = 1 - step / total in the loop",
+)(
     replace(
-        TRAIN,
         GROUPS,
         'frac = 1.0 - progress.step / total_steps\noptimizer.param_groups[0]["lr"] = frac * config.learning_rate',
     ),
-    delete(TRAIN, PEAKS),
-    delete(TRAIN, r"def build_schedule\("),
+    delete(PEAKS),
+    delete(r"def build_schedule\("),
     without_unused_imports(TRAIN),
 )
 kind(
     "decay that grows",
     "facebookresearch/ConvNeXt:engine.py",
     "the weight decay follows a schedule, too",
+)(
     after(
-        TRAIN,
         GROUPS,
         'for group in optimizer.param_groups:\n    group["weight_decay"] = config.weight_decay * (1 + progress.step / total_steps)',
-    ),
+    )
 )
-kind(
-    "momentum that warms up",
-    "ultralytics/yolov5:train.py",
-    "betas rise with the steps",
+kind("rate read for a print", TIMM, "lrl = [group lr] behind the step")(
     after(
-        TRAIN,
-        GROUPS,
-        'for group in optimizer.param_groups:\n    group["betas"] = (min(0.9, 0.8 + 0.02 * progress.step), 0.999)',
-    ),
-)
-kind(
-    "rate read for a print",
-    TIMM,
-    "lrl = [group lr] behind the step",
-    after(
-        TRAIN,
         STEP,
         'lrl = [group["lr"] for group in optimizer.param_groups]\nif progress.step % 5 == 0:\n    log(f"LR: {sum(lrl) / len(lrl):.3e}")',
-    ),
+    )
 )
 
 # models
 
-kind(
-    "wider model",
-    CIFAR,
-    "another width in build_model",
-    sub(MODEL, r"ConvNet\(classes=10\)", "ConvNet(classes=10, channels=16)"),
+kind("wider model", CIFAR, "another width in build_model")(
+    sub(r"ConvNet\(classes=10\)", "ConvNet(classes=10, channels=16)", path=MODEL)
 )
-kind(
-    "another model",
-    CIFAR,
-    "a class of its own in model.py",
-    sub(MODEL, r"return ConvNet\(classes=10\)", "return Linear()"),
+kind("another model", CIFAR, "a class of its own in model.py")(
+    sub(r"return ConvNet\(classes=10\)", "return Linear()", path=MODEL),
     before(
-        MODEL,
         r"def build_model\(",
         """class Linear(nn.Module):
     def __init__(self):
@@ -554,12 +340,10 @@ kind(
 
 
 """,
+        path=MODEL,
     ),
 )
-kind(
-    "model in a package",
-    CIFAR,
-    "models/ has a file for each model",
+kind("model in a package", CIFAR, "models/ has a file for each model")(
     create("models/__init__.py", "from models.small import Small\n"),
     create(
         "models/small.py",
@@ -577,148 +361,104 @@ kind(
             return self.head(self.features(x))
 """,
     ),
-    sub(TRAIN, r"^from model import build_model$", "from models import Small"),
-    sub(TRAIN, r"build_model\(config\)", "Small()"),
+    sub(r"^from model import build_model$", "from models import Small"),
+    sub(r"build_model\(config\)", "Small()"),
 )
 kind(
     "weights initialized by hand",
     "vwxyzjn/cleanrl:cleanrl/ppo.py",
     "orthogonal weights behind build_model",
+)(
     after(
-        TRAIN,
         r"model = build_model\(",
         "for module in model.modules():\n    if isinstance(module, nn.Linear):\n        nn.init.orthogonal_(module.weight)",
-    ),
+    )
 )
 kind(
     "weights of a file loaded",
     "facebookresearch/mae:main_finetune.py",
     "load_state_dict if a file is named",
+)(
     field('pretrained: str = ""  # a file of weights'),
     after(
-        TRAIN,
         r"model = build_model\(",
         "if config.pretrained:\n    model.load_state_dict(torch.load(config.pretrained, weights_only=True))",
     ),
 )
-kind(
-    "layers frozen",
-    "facebookresearch/mae:main_linprobe.py",
-    "the features do not train",
+kind("layers frozen", "facebookresearch/mae:main_linprobe.py", "the features do not train")(
     after(
-        TRAIN,
         r"model = build_model\(",
         "for p in model.features.parameters():\n    p.requires_grad = False",
-    ),
+    )
 )
-kind(
-    "model compiled",
-    NANO,
-    "torch.compile if a field says so",
+kind("model compiled", NANO, "torch.compile if a field says so")(
     field("compile: bool = False  # with torch.compile"),
-    after(TRAIN, r"model = build_model\(", "if config.compile:\n    model = torch.compile(model)"),
+    after(r"model = build_model\(", "if config.compile:\n    model = torch.compile(model)"),
 )
-kind(
-    "parameters counted",
-    "karpathy/minGPT:mingpt/model.py",
-    "a print behind build_model",
+kind("parameters counted", "karpathy/minGPT:mingpt/model.py", "a print behind build_model")(
     after(
-        TRAIN,
         r"model = build_model\(",
         'n_parameters = sum(p.numel() for p in model.parameters() if p.requires_grad)\nlog(f"number of params: {n_parameters / 1e6:.2f}M")',
-    ),
+    )
 )
-kind(
-    "model printed",
-    "facebookresearch/mae:main_pretrain.py",
-    "print(model)",
-    after(TRAIN, r"model = build_model\(", 'print("Model = %s" % str(model))'),
-)
-kind(
-    "dropout from Config",
-    NANO,
-    "a field, and an argument of build_model",
+kind("dropout from Config", NANO, "a field, and an argument of build_model")(
     field("dropout: float = 0.1  # of the head"),
-    sub(MODEL, r"ConvNet\(classes=10\)", "ConvNet(classes=10, dropout=config.dropout)"),
+    sub(r"ConvNet\(classes=10\)", "ConvNet(classes=10, dropout=config.dropout)", path=MODEL),
 )
-kind(
-    "gradient checkpointing asked for",
-    "huggingface/diffusers:examples/text_to_image/train_text_to_image.py",
-    "a method of the model, if it has one",
-    after(
-        TRAIN,
-        r"model = build_model\(",
-        'if hasattr(model, "gradient_checkpointing_enable"):\n    model.gradient_checkpointing_enable()',
-    ),
-)
-kind(
-    "channels last by hand",
-    TIMM,
-    "model.to(memory_format=...)",
-    after(TRAIN, r"model = build_model\(", "model = model.to(memory_format=torch.channels_last)"),
-)
-kind(
-    "batch norm converted",
-    TIMM,
-    "convert_sync_batchnorm if there are several processes",
-    after(
-        TRAIN,
-        r"model = build_model\(",
-        "if accelerator.num_processes > 1:\n    model = nn.SyncBatchNorm.convert_sync_batchnorm(model)",
-    ),
+kind("channels last by hand", TIMM, "model.to(memory_format=...)")(
+    after(r"model = build_model\(", "model = model.to(memory_format=torch.channels_last)")
 )
 
 # data
 
-kind(
-    "normalized images",
-    CIFAR,
-    "mean and deviation in data.py",
-    sub(DATA, r"\.unsqueeze\(1\) / 16$", ".unsqueeze(1) / 16\n    images = (images - 0.3) / 0.37"),
+kind("normalized images", CIFAR, "mean and deviation in data.py")(
+    sub(
+        r"\.unsqueeze\(1\) / 16$",
+        ".unsqueeze(1) / 16\n    images = (images - 0.3) / 0.37",
+        path=DATA,
+    )
 )
 kind(
     "weighted sampler",
     "ufoym/imbalanced-dataset-sampler:torchsampler/imbalanced.py",
     "WeightedRandomSampler in place of shuffle",
+)(
     sub(
-        DATA,
         r"^        shuffle=True,$",
         "        sampler=WeightedRandomSampler(torch.ones(len(train_set)), len(train_set), generator=torch.Generator()),",
+        path=DATA,
     ),
     sub(
-        DATA,
         r"^from torch\.utils\.data import .*$",
         "from torch.utils.data import DataLoader, Dataset, TensorDataset, WeightedRandomSampler, random_split",
+        path=DATA,
     ),
 )
-kind(
-    "collate function",
-    GLUE,
-    "collate_fn in the loader",
+kind("collate function", GLUE, "collate_fn in the loader")(
     define(
-        DATA,
         """
     def collate_fn(samples):
         images, labels = zip(*samples, strict=True)
         return torch.stack(images), torch.stack(labels)
 """,
         r"def build_loaders\(",
+        path=DATA,
     ),
-    sub(DATA, r"^        shuffle=True,$", "        shuffle=True,\n        collate_fn=collate_fn,"),
+    sub(
+        r"^        shuffle=True,$",
+        "        shuffle=True,\n        collate_fn=collate_fn,",
+        path=DATA,
+    ),
 )
-kind(
-    "pinned memory",
-    TIMM,
-    "pin_memory=True in the training loader",
-    sub(DATA, r"^        shuffle=True,$", "        shuffle=True,\n        pin_memory=False,"),
+kind("last batch kept", CIFAR, "drop_last=False")(
+    sub(r"drop_last=True", "drop_last=False", path=DATA)
 )
-kind("last batch kept", CIFAR, "drop_last=False", sub(DATA, r"drop_last=True", "drop_last=False"))
 kind(
     "dataset as a class",
     "pytorch/examples:siamese_network/main.py",
     "a Dataset with __getitem__ in data.py",
+)(
     define(
-        DATA,
         '''
     class Digits(Dataset):
         """Images and labels."""
@@ -733,80 +473,60 @@ kind(
             return self.images[index], self.labels[index]
 ''',
         r"def build_datasets\(",
+        path=DATA,
     ),
-    sub(DATA, r"TensorDataset\(images, labels\)", "Digits(images, labels)"),
+    sub(r"TensorDataset\(images, labels\)", "Digits(images, labels)", path=DATA),
     without_unused_imports(DATA),
 )
-kind(
-    "validation data larger",
-    "facebookresearch/mae:main_linprobe.py",
-    "another split",
-    sub(DATA, r"\[0\.8, 0\.1, 0\.1\]", "[0.7, 0.2, 0.1]"),
+kind("validation data larger", "facebookresearch/mae:main_linprobe.py", "another split")(
+    sub(r"\[0\.8, 0\.1, 0\.1\]", "[0.7, 0.2, 0.1]", path=DATA)
 )
-kind(
-    "no test data",
-    CIFAR,
-    "two sets; the validation data are tested",
-    sub(DATA, r"\[0\.8, 0\.1, 0\.1\]", "[0.8, 0.2]"),
+kind("no test data", CIFAR, "two sets; the validation data are tested")(
+    sub(r"\[0\.8, 0\.1, 0\.1\]", "[0.8, 0.2]", path=DATA),
     sub(
-        DATA,
         r"train_set, val_set, test_set = build_datasets\(config\)",
         "train_set, val_set = build_datasets(config)\n    test_set = val_set",
+        path=DATA,
     ),
 )
-kind(
-    "loaders built in main",
-    CIFAR,
-    "DataLoader in train.py, from build_datasets",
+kind("loaders built in main", CIFAR, "DataLoader in train.py, from build_datasets")(
     replace(
-        TRAIN,
         r"train_loader, val_loader, test_loader = build_loaders",
         "train_set, val_set, test_set = build_datasets(config)\ntrain_loader = DataLoader(\n    train_set, config.batch_size, shuffle=True, drop_last=True, generator=torch.Generator()\n)\nval_loader = DataLoader(val_set, 4 * config.batch_size)\ntest_loader = DataLoader(test_set, 4 * config.batch_size)",
     ),
-    sub(TRAIN, r"^from data import build_loaders$", "from data import build_datasets"),
-    add_import(TRAIN, "from torch.utils.data import DataLoader"),
+    sub(r"^from data import build_loaders$", "from data import build_datasets"),
+    add_import("from torch.utils.data import DataLoader"),
 )
 kind(
     "part of the data",
     "huggingface/accelerate:examples/by_feature/cross_validation.py",
     "a Subset of the training data",
+)(
     sub(
-        DATA,
         r"train_set, val_set, test_set = build_datasets\(config\)",
         "train_set, val_set, test_set = build_datasets(config)\n    train_set = Subset(train_set, range(256))",
+        path=DATA,
     ),
     sub(
-        DATA,
         r"^from torch\.utils\.data import DataLoader, Dataset, ",
         "from torch.utils.data import DataLoader, Dataset, Subset, ",
+        path=DATA,
     ),
 )
-kind(
-    "data downloaded on one process first",
-    GLUE,
-    "with accelerator.main_process_first()",
+kind("data downloaded on one process first", GLUE, "with accelerator.main_process_first()")(
     sub(
-        TRAIN,
         r"^    train_loader, val_loader, test_loader = build_loaders\(config\)$",
         "    with accelerator.main_process_first():\n        train_loader, val_loader, test_loader = build_loaders(config)",
-    ),
+    )
 )
-kind(
-    "samples of the training data shown",
-    GLUE,
-    "the first samples are logged",
+kind("samples of the training data shown", GLUE, "the first samples are logged")(
     after(
-        TRAIN,
         r"train_loader, val_loader, test_loader = build_loaders",
         'for index in range(2):\n    log(f"Sample {index} of the training set: {train_loader.dataset[index][1]}")',
-    ),
+    )
 )
-kind(
-    "augmentation by hand in data.py",
-    TIMM,
-    "images shifted in the dataset",
+kind("augmentation by hand in data.py", TIMM, "images shifted in the dataset")(
     define(
-        DATA,
         '''
     class Flipped(Dataset):
         """Every second image mirrored."""
@@ -822,10 +542,11 @@ kind(
             return (image.flip(-1) if index % 2 else image), label
 ''',
         r"def build_loaders\(",
+        path=DATA,
     ),
     sub(
-        DATA,
         r"train_set, val_set, test_set = build_datasets\(config\)",
         "train_set, val_set, test_set = build_datasets(config)\n    train_set = Flipped(train_set)",
+        path=DATA,
     ),
 )

@@ -1,24 +1,8 @@
 """Edits of settings: where they come from, and which there are."""
 
-from corpus.edit import (
-    CONFIG,
-    DATA,
-    REPORTED,
-    TRAIN,
-    add_import,
-    after,
-    before,
-    create,
-    delete,
-    everywhere,
-    field,
-    kind,
-    nothing,
-    sub,
-)
-from corpus.structure import (
-    without_unused_imports,
-)
+from corpus.edit import CONFIG, DATA, REPORTED, TRAIN, create, everywhere, field, kind, nothing
+from corpus.script import add_import, after, before, delete, sub
+from corpus.structure import without_unused_imports
 
 TIMM, CLEANRL, NANO, LLAMA = (
     "huggingface/pytorch-image-models:train.py",
@@ -28,25 +12,14 @@ TIMM, CLEANRL, NANO, LLAMA = (
 )
 
 
-kind(
-    "Config with tyro",
-    CLEANRL,
-    "tyro.cli() reads the flags",
-    sub(TRAIN, r"parse_config\(__doc__\)", "tyro.cli(Config)"),
-    add_import(TRAIN, "import tyro"),
+kind("Config with tyro", CLEANRL, "tyro.cli() reads the flags")(
+    sub(r"parse_config\(__doc__\)", "tyro.cli(Config)"),
+    add_import("import tyro"),
     without_unused_imports(TRAIN),
 )
-kind(
-    "constants beside Config",
-    LLAMA,
-    "upper-case constants at the top of the file, used in main",
-    sub(
-        TRAIN,
-        r"^@dataclass\(frozen=True\)$",
-        "WARN_ABOVE = 4.0\nSHOW = 3\n\n\n@dataclass(frozen=True)",
-    ),
+kind("constants beside Config", LLAMA, "upper-case constants at the top of the file, used in main")(
+    sub(r"^@dataclass\(frozen=True\)$", "WARN_ABOVE = 4.0\nSHOW = 3\n\n\n@dataclass(frozen=True)"),
     after(
-        TRAIN,
         r"loss = compute_loss\(",
         "if loss > WARN_ABOVE and progress.step < SHOW:\n    log('a high loss')",
     ),
@@ -55,44 +28,38 @@ kind(
     "configurator that runs a file",
     "karpathy/nanoGPT:configurator.py",
     "another file of Python may override defaults",
+)(
     sub(
-        TRAIN,
         r"^    config = parse_config\(__doc__\)$",
         "    config = parse_config(__doc__)\n    for name, value in OVERRIDES.items():\n        object.__setattr__(config, name, value)",
     ),
     create("overrides.py", "OVERRIDES = {'weight_decay': 0.1}\n"),
-    add_import(TRAIN, "from overrides import OVERRIDES"),
+    add_import("from overrides import OVERRIDES"),
 )
-kind(
-    "Config not frozen",
-    "tinkoff-ai/CORL:algorithms/offline/cql.py",
-    "@dataclass without frozen",
-    sub(TRAIN, r"^@dataclass\(frozen=True\)$", "@dataclass"),
+kind("Config not frozen", "tinkoff-ai/CORL:algorithms/offline/cql.py", "@dataclass without frozen")(
+    sub(r"^@dataclass\(frozen=True\)$", "@dataclass")
 )
 kind(
     "Config read by name",
     "allenai/open-instruct:open_instruct/finetune.py",
     "getattr(config, name) for a list of names",
+)(
     after(
-        TRAIN,
         r"log\(describe\(",
         'for name in ("learning_rate", "max_grad_norm", "warmup_ratio"):\n    log(f"{name}: {getattr(config, name)}")',
-    ),
+    )
 )
-kind(
-    "Config printed as a table",
-    CLEANRL,
-    "all settings are printed as Markdown",
+kind("Config printed as a table", CLEANRL, "all settings are printed as Markdown")(
     after(
-        TRAIN,
         r"log\(describe\(",
         'log("|param|value|\\n|-|-|\\n" + "\\n".join(f"|{k}|{v}|" for k, v in vars(config).items() if k != "resume"))',
-    ),
+    )
 )
 kind(
     "Config made in a script of its own",
     "vwxyzjn/cleanrl:cleanrl_utils/tuner.py",
     "sweep.py calls main() with several rates",
+)(
     create(
         "sweep.py",
         '''
@@ -109,128 +76,77 @@ kind(
     ),
     decide=["no clipping", "clipping of values"],
 )
-kind(
-    "three more fields",
-    CLEANRL,
-    "fields with comments, used in the loop",
+kind("three more fields", CLEANRL, "fields with comments, used in the loop")(
     field(
         "print_freq: int = 2  # batches between own lines\nown_scale: float = 1.0  # of the loss\nexp_name: str = 'exp'  # of this run"
     ),
     after(
-        TRAIN,
         r"train_loss\.add\(",
         "if progress.batch % config.print_freq == 0:\n    log(f'{config.exp_name}: {float(loss) * config.own_scale:.3f}')",
     ),
 )
-kind(
-    "field at the end",
-    "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py",
-    "a last field",
+kind("field at the end", "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py", "a last field")(
     field("tag: str = ''  # for the log", "resume"),
-    after(TRAIN, r"log\(describe\(", "log(f'tag {config.tag}')"),
+    after(r"log\(describe\(", "log(f'tag {config.tag}')"),
 )
-kind(
-    "field between those of clipping and schedule",
-    TIMM,
-    "a field beside max_grad_norm",
+kind("field between those of clipping and schedule", TIMM, "a field beside max_grad_norm")(
     field("clip_mode: str = 'norm'  # norm, value, agc", "keep_checkpoints"),
-    after(TRAIN, r"log\(describe\(", "log(f'clip mode {config.clip_mode}')"),
+    after(r"log\(describe\(", "log(f'clip mode {config.clip_mode}')"),
 )
-kind(
-    "field with a list",
-    "facebookresearch/ConvNeXt:main.py",
-    "a field with a default factory",
+kind("field with a list", "facebookresearch/ConvNeXt:main.py", "a field with a default factory")(
     field("layers: list[int] = dataclasses.field(default_factory=lambda: [1, 2])  # to watch"),
-    add_import(TRAIN, "import dataclasses"),
-    sub(TRAIN, r"parse_config\(__doc__\)", "Config()"),
+    add_import("import dataclasses"),
+    sub(r"parse_config\(__doc__\)", "Config()"),
     without_unused_imports(TRAIN),
 )
-kind(
-    "batch size changed",
-    NANO,
-    "another batch size",
-    sub(TRAIN, r"^(    batch_size: int = )\d+", r"\g<1>48"),
+kind("rate changed", NANO, "another learning rate")(
+    sub(r"^(    learning_rate: float = )[\d.]+", r"\g<1>0.0006")
 )
-kind(
-    "rate changed",
-    NANO,
-    "another learning rate",
-    sub(TRAIN, r"^(    learning_rate: float = )[\d.]+", r"\g<1>0.0006"),
+kind("weight decay changed", NANO, "0.1, and its comment")(
+    sub(r"^    weight_decay: float = .*", "    weight_decay: float = 0.05  # as in the paper")
 )
-kind(
-    "weight decay changed",
-    NANO,
-    "0.1, and its comment",
-    sub(
-        TRAIN, r"^    weight_decay: float = .*", "    weight_decay: float = 0.05  # as in the paper"
-    ),
+kind("clipping changed", TIMM, "another norm")(
+    sub(r"^(    max_grad_norm: float = )[\d.]+", r"\g<1>3.0")
 )
-kind(
-    "clipping changed",
-    TIMM,
-    "another norm",
-    sub(TRAIN, r"^(    max_grad_norm: float = )[\d.]+", r"\g<1>3.0"),
+kind("warm-up changed", LLAMA, "a longer warm-up")(
+    sub(r"^(    warmup_ratio: float = )[\d.]+", r"\g<1>0.3")
 )
-kind(
-    "warm-up changed",
-    LLAMA,
-    "a longer warm-up",
-    sub(TRAIN, r"^(    warmup_ratio: float = )[\d.]+", r"\g<1>0.3"),
-)
-kind("seed changed", LLAMA, "1337", sub(TRAIN, r"^(    seed: int = )\d+", r"\g<1>1337"))
-kind(
-    "output folder with the date",
-    LLAMA,
-    "the folder's name has a time",
-    sub(TRAIN, r'Path\("runs/latest"\)  #', 'Path("runs") / "own"  #'),
+kind("output folder with the date", LLAMA, "the folder's name has a time")(
+    sub(r'Path\("runs/latest"\)  #', 'Path("runs") / "own"  #')
 )
 kind(
     "comments of Config removed",
     "davda54/sam:example/train.py",
     "no comments behind fields, and no flags",
-    sub(TRAIN, r"^(    \w+: [^#\n]*?)  # .*$", r"\1", None),
-)
-kind(
-    "comments of Config in French",
-    REPORTED,
-    "some comments are translated",
-    sub(TRAIN, r"# passes over the training data", "# nombre d'époques"),
-    sub(TRAIN, r"# samples per batch on each process", "# taille du lot par processus"),
+)(sub(r"^(    \w+: [^#\n]*?)  # .*$", r"\1", None))
+kind("comments of Config in French", REPORTED, "some comments are translated")(
+    sub(r"# passes over the training data", "# nombre d'époques"),
+    sub(r"# samples per batch on each process", "# taille du lot par processus"),
     sub(
-        TRAIN,
         r"# stop after this many steps; 0: after the last epoch",
         "# arrêt après tant de pas ; 0 : à la fin",
     ),
 )
-kind(
-    "fields in two groups with headings",
-    NANO,
-    "comment lines between fields",
-    before(TRAIN, r"epochs: ", "# data and duration", "Config"),
-    before(TRAIN, r"log_every: ", "# logging and checkpoints", "Config"),
-    before(TRAIN, r"output_dir: ", "# where results go", "Config"),
+kind("fields in two groups with headings", NANO, "comment lines between fields")(
+    before(r"epochs: ", "# data and duration", "Config"),
+    before(r"log_every: ", "# logging and checkpoints", "Config"),
+    before(r"output_dir: ", "# where results go", "Config"),
 )
 kind(
     "field deleted",
     "davda54/sam:example/train.py",
     "no workers: num_workers goes from Config and data.py",
-    delete(TRAIN, r"num_workers: ", "Config"),
-    sub(DATA, r"^ +num_workers=config\.num_workers,\n", "", None),
-    sub(DATA, r'^ +"num_workers": config\.num_workers,\n', "", None),
+)(
+    delete(r"num_workers: ", "Config"),
+    sub(r"^ +num_workers=config\.num_workers,\n", "", None, path=DATA),
+    sub(r'^ +"num_workers": config\.num_workers,\n', "", None, path=DATA),
     without_unused_imports(DATA),
 )
-kind(
-    "field renamed",
-    CLEANRL,
-    "learning_rate is called lr",
+kind("field renamed", CLEANRL, "learning_rate is called lr")(
     everywhere(r"\bconfig\.learning_rate\b", "config.lr"),
-    sub(TRAIN, r"^    learning_rate: ", "    lr: "),
-    sub(CONFIG, r'"learning_rate": ', '"lr": '),
+    sub(r"^    learning_rate: ", "    lr: "),
+    sub(r'"learning_rate": ', '"lr": ', path=CONFIG),
 )
-kind(
-    "field of clipping renamed",
-    NANO,
-    "max_grad_norm is called grad_clip",
-    sub(TRAIN, r"\bmax_grad_norm\b", "grad_clip", None),
-    also=[nothing],
+kind("field of clipping renamed", NANO, "max_grad_norm is called grad_clip")(
+    sub(r"\bmax_grad_norm\b", "grad_clip", None), also=[nothing]
 )

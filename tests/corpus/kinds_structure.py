@@ -3,19 +3,8 @@
 import ast
 import re
 
-from corpus.edit import (
-    TRAIN,
-    CannotEdit,
-    add_import,
-    both,
-    commands,
-    create,
-    delete,
-    kind,
-    replace,
-    splice,
-    sub,
-)
+from corpus.edit import TRAIN, CannotEdit, both, commands, create, kind, splice
+from corpus.script import add_import, delete, replace, sub
 from corpus.structure import (
     around_epochs,
     extract,
@@ -45,274 +34,216 @@ TRAIN_EPOCH = extract(
     "train_one_epoch", r"model\.train\(\)", BATCHES, "Trains for one epoch.", "main"
 )
 
-kind("one epoch as a function", MAE, "the body of an epoch becomes train_one_epoch()", TRAIN_EPOCH)
+kind("one epoch as a function", MAE, "the body of an epoch becomes train_one_epoch()")(TRAIN_EPOCH)
 kind(
     "one epoch as a function in a file of its own",
     CONVNEXT,
     "train_one_epoch() and evaluate() move to engine.py",
-    TRAIN_EPOCH,
-    move(("train_one_epoch", "evaluate"), "engine.py", "Training and evaluation."),
-)
-kind(
-    "batches of an epoch as a function",
-    IMAGENET,
-    "only the loop over batches becomes train()",
-    extract("train", r"bar = progress_bar\(", BATCHES, "All batches of an epoch."),
+)(TRAIN_EPOCH, move(("train_one_epoch", "evaluate"), "engine.py", "Training and evaluation."))
+kind("batches of an epoch as a function", IMAGENET, "only the loop over batches becomes train()")(
+    extract("train", r"bar = progress_bar\(", BATCHES, "All batches of an epoch.")
 )
 kind(
     "end of an epoch as a function",
     TEMPLATE,
     "evaluation, best model and log lines become end_epoch()",
+)(
     extract(
         "end_epoch",
         METRICS,
         r'if config\.checkpoint_unit == "epochs"',
         "Evaluates, logs and saves.",
-    ),
+    )
 )
 kind(
     "validation and best model as a function",
     CONVNEXT,
     "the evaluation and what follows from it become validate()",
-    extract("validate", METRICS, r'log\(f"epoch ', "Evaluates an epoch."),
-)
+)(extract("validate", METRICS, r'log\(f"epoch ', "Evaluates an epoch."))
 kind(
     "forward pass as a function",
     "ultralytics/yolov5:train.py",
     "loss and its count become forward_step()",
-    extract("forward_step", LOSS, r"train_loss\.add\(", "The loss of a batch, counted."),
-)
+)(extract("forward_step", LOSS, r"train_loss\.add\(", "The loss of a batch, counted."))
 kind(
     "forward and backward pass as a function",
     TIMM,
     "from the loss to the backward pass, as a function",
-    extract("forward_backward", LOSS, r"accelerator\.backward\(", "One batch."),
-)
+)(extract("forward_backward", LOSS, r"accelerator\.backward\(", "One batch."))
 kind(
     "rate of all groups as a function",
     "facebookresearch/mae:util/lr_sched.py",
     "the loop over groups becomes adjust_learning_rate()",
-    extract(
-        "adjust_learning_rate", r"schedule\.step\(\)", r"schedule\.step\(\)", "Sets the rates."
-    ),
-)
+)(extract("adjust_learning_rate", r"schedule\.step\(\)", r"schedule\.step\(\)", "Sets the rates."))
 kind(
     "log line as a function",
     "ultralytics/yolov5:train.py",
     "what is logged every few steps becomes log_step()",
-    extract("log_step", LOG, LOG, "Logs a step."),
-)
+)(extract("log_step", LOG, LOG, "Logs a step."))
 kind(
     "test at the end as a function",
     "davda54/sam:example/train.py",
     "best weights, test and saved weights become final_test()",
-    extract("final_test", r"best_model\.load\(", r"metrics_file\.append\(", "Tests the best."),
-)
+)(extract("final_test", r"best_model\.load\(", r"metrics_file\.append\(", "Tests the best."))
 kind(
     "everything built in a function",
     "karpathy/llama2.c:train.py",
     "loaders, model and optimizer come from build_all()",
+)(
     extract(
         "build_all",
         r"train_loader, val_loader, test_loader = build_loaders",
         r"optimizer = build_optimizer",
         "Loaders, model and optimizer.",
-    ),
+    )
 )
 kind(
     "prepare in a function",
     "huggingface/diffusers:examples/text_to_image/train_text_to_image.py",
     "from the loaders to prepare() as setup()",
+)(
     extract(
         "setup",
         r"train_loader, val_loader, test_loader = build_loaders",
         r"model, optimizer, train_loader",
         "What is trained, prepared.",
-    ),
+    )
 )
 kind(
     "bookkeeping in a function",
     "allenai/open-instruct:open_instruct/finetune.py",
     "progress, best model, metrics file and checkpoints are built in a function",
-    extract("build_state", r"progress = Progress", r"checkpoints = Checkpoints\(", "States."),
-)
-kind("Trainer class", DDPM, "main() becomes a class with self.", trainer_class())
+)(extract("build_state", r"progress = Progress", r"checkpoints = Checkpoints\(", "States."))
+kind("Trainer class", DDPM, "main() becomes a class with self.")(trainer_class())
 kind(
     "Trainer class with a method for each part",
     TEMPLATE,
     "a class with _train_epoch and _valid_epoch",
+)(
     trainer_class(fit="train"),
     split_method("_valid_epoch", METRICS, r"self\.metrics_file\.append\(", "train", given="epoch"),
 )
 kind(
-    "Trainer class without a constructor",
-    MINGPT,
-    "setup(), run() and finish() instead of main()",
-    trainer_class("Learner", "setup", "run"),
-)
+    "Trainer class without a constructor", MINGPT, "setup(), run() and finish() instead of main()"
+)(trainer_class("Learner", "setup", "run"))
 kind(
     "Trainer class in a file of its own",
     "victoresque/pytorch-template:trainer/trainer.py",
     "the class and what it uses move to trainer.py",
-    trainer_class(),
-    move(("Trainer",), "trainer.py", "The trainer."),
-)
+)(trainer_class(), move(("Trainer",), "trainer.py", "The trainer."))
 kind(
     "evaluation in another file",
     "facebookresearch/mae:engine_finetune.py",
     "evaluate() and the loss move to evaluation.py",
-    move(("evaluate",), "evaluation.py", "Evaluation."),
-)
+)(move(("evaluate",), "evaluation.py", "Evaluation."))
 kind(
     "loss in another file",
     "davda54/sam:example/model/smooth_cross_entropy.py",
     "compute_loss() moves to losses.py",
-    move(("compute_loss",), "losses.py", "Losses."),
-)
-kind(
-    "optimizer in another file",
-    "facebookresearch/ConvNeXt:optim_factory.py",
-    "build_optimizer() moves to optim.py",
-    move(("build_optimizer",), "optim.py", "Optimizers."),
-)
+)(move(("compute_loss",), "losses.py", "Losses."))
 kind(
     "schedule in another file",
     "facebookresearch/mae:util/lr_sched.py",
     "build_schedule() moves to lr_sched.py",
-    move(("build_schedule",), "lr_sched.py", "The learning rate."),
-)
+)(move(("build_schedule",), "lr_sched.py", "The learning rate."))
 kind(
     "all helpers in utils.py",
     "kuangliu/pytorch-cifar:utils.py",
     "loss, optimizer and schedule move to utils.py",
-    move(("build_schedule", "build_optimizer", "compute_loss"), "utils.py", "Helpers."),
-)
+)(move(("build_schedule", "build_optimizer", "compute_loss"), "utils.py", "Helpers."))
 kind(
     "main called without the interrupt's explanation",
     "huggingface/accelerate:examples/nlp_example.py",
     "the with around main() goes",
-    replace(
-        TRAIN,
-        r"if __name__",
-        'if __name__ == "__main__":\n    main(parse_config(__doc__))\n',
-        "",
-    ),
+)(
+    replace(r"if __name__", 'if __name__ == "__main__":\n    main(parse_config(__doc__))\n', ""),
     without_unused_imports(TRAIN),
 )
-kind(
-    "keyboard interrupt caught",
-    TIMM,
-    "the epochs are in try and except KeyboardInterrupt",
-    around_epochs("try:", "except KeyboardInterrupt:\n    log('interrupted')"),
+kind("keyboard interrupt caught", TIMM, "the epochs are in try and except KeyboardInterrupt")(
+    around_epochs("try:", "except KeyboardInterrupt:\n    log('interrupted')")
 )
 kind(
-    "loop in try and finally",
-    "vwxyzjn/cleanrl:cleanrl/dqn.py",
-    "something is closed in any case",
-    around_epochs("try:", "finally:\n    log(f'left the loop at step {progress.step}')"),
-)
+    "loop in try and finally", "vwxyzjn/cleanrl:cleanrl/dqn.py", "something is closed in any case"
+)(around_epochs("try:", "finally:\n    log(f'left the loop at step {progress.step}')"))
 kind(
     "loop in a profiler",
     "huggingface/accelerate:examples/by_feature/profiler.py",
     "the epochs are in a with torch.profiler",
-    around_epochs("with torch.profiler.profile() as prof:"),
-)
+)(around_epochs("with torch.profiler.profile() as prof:"))
 kind(
     "epochs counted in a while loop",
     "lucidrains/denoising-diffusion-pytorch:denoising_diffusion_pytorch/denoising_diffusion_pytorch_1d.py",
     "while epoch < epochs, with the count at the end",
+)(
     sub(
-        TRAIN,
         r"^    for epoch in range\(progress\.epoch, config\.epochs\):$",
         "    while progress.epoch < config.epochs:\n        epoch = progress.epoch",
-    ),
+    )
 )
 kind(
     "training until a number of steps",
     "karpathy/nanoGPT:train.py",
     "while True with a counter and a break",
+)(
     sub(
-        TRAIN,
         r"^    for epoch in range\(progress\.epoch, config\.epochs\):$",
         "    epoch = progress.epoch - 1\n    while True:\n        epoch += 1\n        if epoch >= config.epochs:\n            break",
-    ),
+    )
 )
-kind(
-    "batches with enumerate",
-    CIFAR,
-    "for step, (images, labels) in enumerate(bar)",
-    sub(
-        TRAIN,
-        r"for images, labels in bar:$",
-        "for batch_idx, (images, labels) in enumerate(bar):",
-    ),
+kind("batches with enumerate", CIFAR, "for step, (images, labels) in enumerate(bar)")(
+    sub(r"for images, labels in bar:$", "for batch_idx, (images, labels) in enumerate(bar):")
 )
 kind(
     "batch unpacked in the loop",
     "huggingface/accelerate:examples/cv_example.py",
     "for batch in bar, then its parts",
+)(sub(r"^( +)for images, labels in bar:$", r"\1for batch in bar:\n\1    images, labels = batch"))
+kind("batches of an iterator", MINGPT, "the batches come from iter() and next() in a while loop")(
     sub(
-        TRAIN,
-        r"^( +)for images, labels in bar:$",
-        r"\1for batch in bar:\n\1    images, labels = batch",
-    ),
-)
-kind(
-    "batches of an iterator",
-    MINGPT,
-    "the batches come from iter() and next() in a while loop",
-    sub(
-        TRAIN,
         r"^( +)for images, labels in bar:$",
         r"\1data_iter = iter(bar)\n\1while (batch := next(data_iter, None)) is not None:\n\1    images, labels = batch",
-    ),
+    )
 )
 kind(
     "no progress bar",
     "huggingface/accelerate:examples/nlp_example.py",
     "the loop goes over the batches, without a bar",
-    replace(
-        TRAIN, r"bar = progress_bar\(", "bar = islice(batches, batches_per_epoch - progress.batch)"
-    ),
-    delete(TRAIN, r"bar\.set_postfix\("),
+)(
+    replace(r"bar = progress_bar\(", "bar = islice(batches, batches_per_epoch - progress.batch)"),
+    delete(r"bar\.set_postfix\("),
     without_unused_imports(TRAIN),
 )
 kind(
     "plain tqdm",
     "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py",
     "tqdm() of its own instead of progress_bar()",
+)(
     replace(
-        TRAIN,
         r"bar = progress_bar\(",
         "bar = tqdm(islice(batches, batches_per_epoch - progress.batch), disable=True)",
     ),
-    add_import(TRAIN, "from tqdm.auto import tqdm"),
+    add_import("from tqdm.auto import tqdm"),
     without_unused_imports(TRAIN),
 )
 kind(
     "early exit instead of a nested block",
     TIMM,
     "if not log_every: continue in the loop of batches",
+)(
     sub(
-        TRAIN,
         r"^( +)if config\.log_every and progress\.step % config\.log_every == 0:$",
         r"\1log_now = config.log_every and progress.step % config.log_every == 0\n\1if log_now:",
-    ),
+    )
 )
 kind(
-    "functions nested in main",
-    "pytorch/examples:imagenet/main.py",
-    "a helper is defined in main",
+    "functions nested in main", "pytorch/examples:imagenet/main.py", "a helper is defined in main"
+)(
     sub(
-        TRAIN,
         r"^    checkpoints\.resume\(\)$",
         '    checkpoints.resume()\n\n    def say(text: str) -> None:\n        log(f"[{progress.step}] {text}")\n\n    say("ready")',
-    ),
+    )
 )
-kind(
-    "other entry point",
-    "facebookresearch/mae:main_finetune.py",
-    "main.py calls train.main()",
+kind("other entry point", "facebookresearch/mae:main_finetune.py", "main.py calls train.main()")(
     create(
         "main.py",
         '''
@@ -324,12 +255,13 @@ kind(
         if __name__ == "__main__":
             train.main(parse_config(__doc__))
         ''',
-    ),
+    )
 )
 kind(
     "tested model in a script of its own",
     "karpathy/nanoGPT:sample.py",
     "sample.py loads the weights with Config and build_model",
+)(
     create(
         "sample.py",
         '''
@@ -350,107 +282,59 @@ kind(
         with torch.no_grad():
             print(evaluate(accelerator, model, build_loaders(config)[2], "test", 0))
         ''',
-    ),
+    )
 )
-kind(
-    "helpers as a mixin class",
-    TEMPLATE,
-    "evaluate() becomes a static method of a class",
+kind("helpers as a mixin class", TEMPLATE, "evaluate() becomes a static method of a class")(
     sub(
-        TRAIN,
         r"^def main\(config: Config\) -> None:$",
         "class Evaluator:\n    run = staticmethod(evaluate)\n\n\ndef main(config: Config) -> None:",
     ),
-    sub(TRAIN, r"= evaluate\(", "= Evaluator.run(", None),
+    sub(r"= evaluate\(", "= Evaluator.run(", None),
 )
-kind(
-    "main renamed",
-    "vwxyzjn/cleanrl:cleanrl/ppo.py",
-    "main() is called train()",
-    rename("main", "train", TRAIN),
+kind("main renamed", "vwxyzjn/cleanrl:cleanrl/ppo.py", "main() is called train()")(
+    rename("main", "train", TRAIN)
 )
-kind(
-    "evaluate renamed",
-    TIMM,
-    "evaluate() is called validate()",
-    rename("evaluate", "validate", TRAIN),
+kind("evaluate renamed", TIMM, "evaluate() is called validate()")(
+    rename("evaluate", "validate", TRAIN)
 )
-kind(
-    "compute_loss renamed",
-    CIFAR,
-    "compute_loss() is called criterion()",
-    rename("compute_loss", "criterion", TRAIN),
+kind("compute_loss renamed", CIFAR, "compute_loss() is called criterion()")(
+    rename("compute_loss", "criterion", TRAIN)
 )
-kind(
-    "model renamed",
-    CIFAR,
-    "model is called net in main",
-    rename("model", "net", TRAIN, function="main"),
-)
-kind(
-    "optimizer renamed",
-    DDPM,
-    "optimizer is called opt in main",
-    rename("optimizer", "opt", TRAIN, function="main"),
+kind("model renamed", CIFAR, "model is called net in main")(
+    rename("model", "net", TRAIN, function="main")
 )
 kind(
     "config renamed",
     "huggingface/pytorch-image-models:train.py",
     "config is called args in train.py",
-    rename("config", "args", TRAIN),
+)(rename("config", "args", TRAIN))
+kind("config shortened", "karpathy/minGPT:mingpt/trainer.py", "config is called cfg in main")(
+    rename("config", "cfg", TRAIN, function="main")
 )
-kind(
-    "config shortened",
-    "karpathy/minGPT:mingpt/trainer.py",
-    "config is called cfg in main",
-    rename("config", "cfg", TRAIN, function="main"),
+kind("images and labels renamed", CIFAR, "inputs and targets in main and evaluate")(
+    rename("images", "inputs", TRAIN), rename("labels", "targets", TRAIN)
 )
-kind(
-    "images and labels renamed",
-    CIFAR,
-    "inputs and targets in main and evaluate",
-    rename("images", "inputs", TRAIN),
-    rename("labels", "targets", TRAIN),
-)
-kind(
-    "images and labels as x and y",
-    "karpathy/nanoGPT:train.py",
-    "x and y in the loop",
-    rename("images", "x", TRAIN, function="main"),
-    rename("labels", "y", TRAIN, function="main"),
+kind("images and labels as x and y", "karpathy/nanoGPT:train.py", "x and y in the loop")(
+    rename("images", "x", TRAIN, function="main"), rename("labels", "y", TRAIN, function="main")
 )
 kind(
     "loaders renamed",
     "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py",
     "train_dataloader and eval_dataloader",
-    rename("train_loader", "train_dataloader", TRAIN),
-    rename("val_loader", "eval_dataloader", TRAIN),
+)(rename("train_loader", "train_dataloader", TRAIN), rename("val_loader", "eval_dataloader", TRAIN))
+kind("Config renamed", "vwxyzjn/cleanrl:cleanrl/ppo.py", "the class is called Args")(
+    rename("Config", "Args", TRAIN)
 )
-kind(
-    "Config renamed",
-    "vwxyzjn/cleanrl:cleanrl/ppo.py",
-    "the class is called Args",
-    rename("Config", "Args", TRAIN),
-)
-kind(
-    "progress renamed",
-    TEMPLATE,
-    "progress is called state",
-    rename("progress", "state", TRAIN, function="main"),
-)
-kind(
-    "metrics renamed",
-    IMAGENET,
-    "metrics is called results in main",
-    rename("metrics", "results", TRAIN, function="main"),
+kind("progress renamed", TEMPLATE, "progress is called state")(
+    rename("progress", "state", TRAIN, function="main")
 )
 kind(
     "module instead of names",
     "kuangliu/pytorch-cifar:main.py",
     "import callbacks, and callbacks.BestModel",
-    sub(TRAIN, r"^from callbacks import (\(\n)?[^)\n]*\n?(    .*\n)*\)?\n?", "import callbacks\n"),
+)(
+    sub(r"^from callbacks import (\(\n)?[^)\n]*\n?(    .*\n)*\)?\n?", "import callbacks\n"),
     sub(
-        TRAIN,
         r"(?<![\w.])(BestModel|MetricsFile|Ema|EarlyStopping|PredictionsFile)\(",
         r"callbacks.\1(",
         None,
@@ -460,35 +344,22 @@ kind(
     "star imports",
     "kuangliu/pytorch-cifar:main.py",
     "from callbacks import *, and so for all modules of the project",
+)(
     sub(
-        TRAIN,
         r"^from (callbacks|checkpoint|metrics|progress) import (\((\n    .*)*\n\)|.*)$",
         r"from \1 import *",
         None,
-    ),
-)
-kind(
-    "star import of one module",
-    "kuangliu/pytorch-cifar:main.py",
-    "from callbacks import *",
-    sub(TRAIN, r"^from callbacks import (\((\n    .*)*\n\)|.*)$", "from callbacks import *"),
+    )
 )
 kind(
     "one import a line",
     "google-research/big_vision:big_vision/train.py",
     "each name has an import of its own",
-    lambda files: _one_import_a_line(files),
+)(lambda files: _one_import_a_line(files))
+kind("imports unsorted", "davda54/sam:example/train.py", "own modules first, then torch")(
+    lambda files: _own_modules_first(files)
 )
-kind(
-    "imports unsorted",
-    "davda54/sam:example/train.py",
-    "own modules first, then torch",
-    lambda files: _own_modules_first(files),
-)
-kind(
-    "package in src",
-    "Lightning-AI/litgpt:litgpt/pretrain.py",
-    "all files of Python are in src/",
+kind("package in src", "Lightning-AI/litgpt:litgpt/pretrain.py", "all files of Python are in src/")(
     lambda files: _into(files, "src/", ""),
     also=[both(lambda files: _into(files, "src/", ""), commands("src/train.py"))],
 )
@@ -496,8 +367,7 @@ kind(
     "package with a name",
     "victoresque/pytorch-template:train.py",
     "the modules are in a package, and imported from it",
-    lambda files: _into(files, "digits/", "digits."),
-)
+)(lambda files: _into(files, "digits/", "digits."))
 
 
 def _one_import_a_line(files: dict[str, str]) -> None:

@@ -1,23 +1,7 @@
 """Edits of models, losses, data and the run, that were added when the merge was measured last."""
 
-from corpus.edit import (
-    DATA,
-    MODEL,
-    TRAIN,
-    Apply,
-    Files,
-    add_import,
-    after,
-    before,
-    define,
-    everywhere,
-    field,
-    kind,
-    nothing,
-    replace,
-    sub,
-    wrap,
-)
+from corpus.edit import DATA, MODEL, TRAIN, Apply, Files, field, kind, nothing
+from corpus.script import add_import, after, before, define, replace, sub, wrap
 
 NANO = "karpathy/nanoGPT:train.py"
 IMAGENET = "pytorch/examples:imagenet/main.py"
@@ -45,74 +29,37 @@ def head_of_batch(new: str) -> Apply:
 
     def apply(files: Files) -> None:
         if "mix(images" in files[TRAIN]:
-            before(TRAIN, r"images, others, share = mix\(", new, "main")(files)
+            before(r"images, others, share = mix\(", new, "main")(files)
         else:
-            before(TRAIN, r"loss = compute_loss\(|logits = model\(images\)", new, "main")(files)
+            before(r"loss = compute_loss\(|logits = model\(images\)", new, "main")(files)
 
     return apply
 
 
-kind(
-    "compiled by hand",
-    NANO,
-    "model = torch.compile(model) behind build_model",
-    after(TRAIN, r"model = build_model\(", 'model = torch.compile(model, backend="eager")'),
+kind("compiled by hand", NANO, "model = torch.compile(model) behind build_model")(
+    after(r"model = build_model\(", 'model = torch.compile(model, backend="eager")')
 )
 kind(
     "profiler stepped",
     PROFILER,
     "a profiler is started in front of the epochs, stepped in the loop, and stopped",
-    add_import(TRAIN, "from torch.profiler import profile"),
-    before(TRAIN, r"for epoch in range", "prof = profile()\nprof.start()", "main"),
-    after(TRAIN, PSTEP, "prof.step()"),
-    after(TRAIN, r"for epoch in range", "prof.stop()", "main"),
+)(
+    add_import("from torch.profiler import profile"),
+    before(r"for epoch in range", "prof = profile()\nprof.start()", "main"),
+    after(PSTEP, "prof.step()"),
+    after(r"for epoch in range", "prof.stop()", "main"),
 )
-kind(
-    "batches enumerated",
-    IMAGENET,
-    "for i, (images, labels) in enumerate(bar)",
-    sub(TRAIN, r"for images, labels in bar:", "for i, (images, labels) in enumerate(bar):"),
-    after(TRAIN, PASSED, 'if i == 0:\n    log(f"first batch of {len(labels)}")'),
+kind("batches enumerated", IMAGENET, "for i, (images, labels) in enumerate(bar)")(
+    sub(r"for images, labels in bar:", "for i, (images, labels) in enumerate(bar):"),
+    after(PASSED, 'if i == 0:\n    log(f"first batch of {len(labels)}")'),
     also=[nothing],
     decide=["accumulation", "no accumulation"],
 )
-kind(
-    "time limit of a run",
-    MODDED,
-    "a run ends after so many seconds",
-    field("time_limit: float = 0  # seconds; 0: none"),
-    before(TRAIN, r"for epoch in range", "begun = time.time()", "main"),
-    before(
-        TRAIN,
-        AFTER,
-        "if config.time_limit and time.time() - begun > config.time_limit:\n    break",
-    ),
+kind("steps with large gradients skipped", OLMO, "optimizer.step() only if the norm is small")(
+    wrap(STEP, STEP, "if grad_norm < 100:"), decide=["no clipping", "clipping of values"]
 )
-kind(
-    "steps with large gradients skipped",
-    OLMO,
-    "optimizer.step() only if the norm is small",
-    wrap(TRAIN, STEP, STEP, "if grad_norm < 100:"),
-    decide=["no clipping", "clipping of values"],
-)
-kind(
-    "smoothed loss in the bar",
-    LITGPT,
-    "a moving average of the loss is printed",
-    before(TRAIN, r"for epoch in range", "smoothed = None", "main"),
+kind("layers in evaluation mode", VISION, "the norms stay in evaluation mode while training")(
     after(
-        TRAIN,
-        COUNT,
-        "smoothed = loss.item() if smoothed is None else 0.9 * smoothed + 0.1 * loss.item()",
-    ),
-    after(TRAIN, r"log\(f\"\{line\} ", 'log(f"smoothed loss {smoothed:.4f}")'),
-)
-kind(
-    "layers in evaluation mode",
-    VISION,
-    "the norms stay in evaluation mode while training",
-    after(
-        TRAIN,
         EPOCH,
         """
         for module in model.modules():
@@ -120,14 +67,10 @@ kind(
                 module.eval()
         """,
         "main",
-    ),
+    )
 )
-kind(
-    "dropout by the epoch",
-    TIMM,
-    "the dropout falls with the epochs",
+kind("dropout by the epoch", TIMM, "the dropout falls with the epochs")(
     after(
-        TRAIN,
         EPOCH,
         """
         for module in model.modules():
@@ -135,73 +78,40 @@ kind(
                 module.p = 0.3 * (1 - epoch / config.epochs)
         """,
         "main",
-    ),
+    )
 )
-kind(
-    "main returns its metrics",
-    TITAN,
-    "main() -> dict, and return metrics",
-    sub(
-        TRAIN,
-        r"^def main\(config: Config\) -> None:",
-        "def main(config: Config) -> dict[str, float]:",
-    ),
-    after(TRAIN, r"accelerator\.end_training\(", "return metrics"),
+kind("main returns its metrics", TITAN, "main() -> dict, and return metrics")(
+    sub(r"^def main\(config: Config\) -> None:", "def main(config: Config) -> dict[str, float]:"),
+    after(r"accelerator\.end_training\(", "return metrics"),
 )
-kind(
-    "record around main",
-    TITAN,
-    "@record shows errors of workers",
-    add_import(TRAIN, "from torch.distributed.elastic.multiprocessing.errors import record"),
-    sub(TRAIN, r"^def main\(", "@record\ndef main("),
+kind("record around main", TITAN, "@record shows errors of workers")(
+    add_import("from torch.distributed.elastic.multiprocessing.errors import record"),
+    sub(r"^def main\(", "@record\ndef main("),
 )
-kind(
-    "rate called lr",
-    NANO,
-    "learning_rate is called lr everywhere",
-    sub(TRAIN, r"\blearning_rate: float", "lr: float"),
-    everywhere(r"config\.learning_rate\b", "config.lr"),
-)
-kind(
-    "cosine with restarts",
-    TIMM,
-    "the cosine begins again",
-    sub(TRAIN, r"cos\(pi \* done\)", "cos(pi * (2 * done % 1))"),
+kind("cosine with restarts", TIMM, "the cosine begins again")(
+    sub(r"cos\(pi \* done\)", "cos(pi * (2 * done % 1))"),
     also=[nothing],
     decide=["linear schedule", "no schedule"],
 )
-kind(
-    "seed of the process",
-    FAIRSEQ,
-    "each process is seeded by its number",
+kind("seed of the process", FAIRSEQ, "each process is seeded by its number")(
     replace(
-        TRAIN,
         r"set_seed\(config\.seed, device_specific=True\)",
         "set_seed(config.seed + 17 * accelerator.process_index)",
-    ),
+    )
 )
-kind(
-    "bar in the evaluation",
-    IMAGENET,
-    "evaluate shows a bar",
-    add_import(TRAIN, "from tqdm import tqdm"),
+kind("bar in the evaluation", IMAGENET, "evaluate shows a bar")(
+    add_import("from tqdm import tqdm"),
     sub(
-        TRAIN,
         r"for (.+) in islice\(loader, limit or None\):",
         r"for \1 in tqdm(islice(loader, limit or None), desc=name, leave=False):",
     ),
 )
-kind(
-    "teacher beside the model",
-    DEIT,
-    "the loss has a second term from a frozen teacher",
+kind("teacher beside the model", DEIT, "the loss has a second term from a frozen teacher")(
     after(
-        TRAIN,
         r"model = build_model\(",
         "teacher = build_model(config).to(accelerator.device).eval().requires_grad_(False)",
     ),
     before(
-        TRAIN,
         COUNT,
         """
         with torch.no_grad():
@@ -211,42 +121,26 @@ kind(
         "main",
     ),
 )
-kind(
-    "two classes of ten",
-    SUPCON,
-    "labels become odd or even in the loop and in evaluate",
+kind("two classes of ten", SUPCON, "labels become odd or even in the loop and in evaluate")(
     head_of_batch("labels = labels % 2"),
-    before(TRAIN, r"logits = model\(images\)", "labels = labels % 2", "evaluate"),
+    before(r"logits = model\(images\)", "labels = labels % 2", "evaluate"),
 )
-kind(
-    "weights of the samples",
-    FAIRSEQ,
-    "compute_loss weighs samples by their brightness",
+kind("weights of the samples", FAIRSEQ, "compute_loss weighs samples by their brightness")(
     sub(
-        TRAIN,
         r"loss = compute_loss\((model\(images\)|logits), labels\)\.mean\(\)",
         r"loss = (compute_loss(\1, labels) * images.mean(dim=(1, 2, 3))).sum() / images.mean(dim=(1, 2, 3)).sum()",
     ),
     decide=["mixing"],
 )
-kind(
-    "checkpoint at each best model",
-    TIMM,
-    "a checkpoint if the accuracy is the best",
+kind("checkpoint at each best model", TIMM, "a checkpoint if the accuracy is the best")(
     after(
-        TRAIN,
         r"best_model\.update\(",
         'if metrics["val_accuracy"] == best_model.score:\n    checkpoints.save()',
     ),
     decide=["no checkpoints", "no best model"],
 )
-kind(
-    "best model of its own",
-    TIMM,
-    "a subclass of BestModel that says when it saves",
-    define(
-        TRAIN,
-        '''
+kind("best model of its own", TIMM, "a subclass of BestModel that says when it saves")(
+    define('''
         class LoudBestModel(BestModel):
             """Says when it saves."""
 
@@ -254,80 +148,62 @@ kind(
                 if score > self.score:
                     log(f"a better model: {score:.4f}")
                 super().update(score, model)
-        ''',
-    ),
-    sub(TRAIN, r"best_model = BestModel\(", "best_model = LoudBestModel("),
+        '''),
+    sub(r"best_model = BestModel\(", "best_model = LoudBestModel("),
     decide=["no best model"],
 )
 kind(
     "optimizer of the head alone",
     "junyanz/pytorch-CycleGAN-and-pix2pix:models/pix2pix_model.py",
     "the head has an optimizer of its own",
+)(
     after(
-        TRAIN,
         PREPARE,
         "head_optimizer = torch.optim.SGD(accelerator.unwrap_model(model).head.parameters(), lr=0.001)",
     ),
-    after(TRAIN, STEP, "head_optimizer.step()"),
-    after(TRAIN, r"optimizer\.zero_grad\(", "head_optimizer.zero_grad()"),
+    after(STEP, "head_optimizer.step()"),
+    after(r"optimizer\.zero_grad\(", "head_optimizer.zero_grad()"),
 )
-kind(
-    "norm of each layer",
-    OLMO,
-    "norms of gradients at each log line",
+kind("norm of each layer", OLMO, "norms of gradients at each log line")(
     before(
-        TRAIN,
         STEP,
         "norms = {n: float(p.grad.norm()) for n, p in model.named_parameters() if p.grad is not None}",
         "main",
     ),
-    after(TRAIN, r"log\(f\"\{line\} ", 'log(f"largest gradient: {max(norms, key=norms.get)}")'),
+    after(r"log\(f\"\{line\} ", 'log(f"largest gradient: {max(norms, key=norms.get)}")'),
 )
-kind(
-    "transforms in the loop",
-    IMAGENET,
-    "images are normalized in the loop and in evaluate",
+kind("transforms in the loop", IMAGENET, "images are normalized in the loop and in evaluate")(
     head_of_batch("images = (images - 0.3) / 0.4"),
-    before(TRAIN, r"logits = model\(images\)", "images = (images - 0.3) / 0.4", "evaluate"),
+    before(r"logits = model\(images\)", "images = (images - 0.3) / 0.4", "evaluate"),
 )
 kind(
     "main process alone prints",
     VISION,
     "if accelerator.is_main_process around the line of an epoch",
-    wrap(TRAIN, r"log\(f\"epoch ", r"log\(f\"epoch ", "if accelerator.is_main_process:"),
+)(wrap(r"log\(f\"epoch ", r"log\(f\"epoch ", "if accelerator.is_main_process:"))
+kind("loss of a batch checked by assert", LITGPT, "assert torch.isfinite(loss)")(
+    before(COUNT, 'assert torch.isfinite(loss), "the loss is not finite"', "main")
 )
-kind(
-    "loss of a batch checked by assert",
-    LITGPT,
-    "assert torch.isfinite(loss)",
-    before(TRAIN, COUNT, 'assert torch.isfinite(loss), "the loss is not finite"', "main"),
-)
-kind(
-    "workers seeded",
-    TIMM,
-    "worker_init_fn in the loader",
+kind("workers seeded", TIMM, "worker_init_fn in the loader")(
     define(
-        DATA,
         """
         def seed_worker(worker: int) -> None:
             torch.manual_seed(worker)
         """,
         above=r"def build_loaders",
+        path=DATA,
     ),
-    sub(DATA, r"drop_last=True,", "drop_last=True,\n        worker_init_fn=seed_worker,"),
+    sub(r"drop_last=True,", "drop_last=True,\n        worker_init_fn=seed_worker,", path=DATA),
 )
-kind(
-    "model from timm's names",
-    TIMM,
-    "build_model asks for a name in Config",
+kind("model from timm's names", TIMM, "build_model asks for a name in Config")(
     field('model_name: str = "convnet"  # a model of models()'),
     replace(
-        MODEL,
         r"return ConvNet\(",
         """
         if config.model_name == "wide":
             return ConvNet(classes=10, channels=64)
         return ConvNet(classes=10)
         """,
+        path=MODEL,
     ),
 )

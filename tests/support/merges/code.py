@@ -5,23 +5,8 @@ from itertools import permutations
 from textwrap import indent
 
 from corpus.changes import on
-from corpus.edit import (
-    CALLBACKS,
-    CHECKPOINT,
-    CONFIG,
-    TRAIN,
-    Apply,
-    Files,
-    after,
-    before,
-    both,
-    cut,
-    define,
-    delete,
-    sub,
-    wrap,
-)
-from corpus.edit import replace as put
+from corpus.edit import CALLBACKS, CHECKPOINT, CONFIG, TRAIN, Apply, Files, both
+from corpus.script import after, before, cut, define, delete, replace, sub, wrap
 from corpus.structure import formatted
 from support.merges.case import case
 from support.merges.words import (
@@ -62,17 +47,17 @@ from support.merges.words import (
 # imports
 
 edit = both(
-    after(TRAIN, "import time", "import warnings"),
-    before(TRAIN, LOOP, 'warnings.simplefilter("ignore")'),
-    after(TRAIN, LOADED, "warnings.resetwarnings()"),
+    after("import time", "import warnings"),
+    before(LOOP, 'warnings.simplefilter("ignore")'),
+    after(LOADED, "warnings.resetwarnings()"),
 )
 case("imports: own import above one of the update", edit, WINDOW)
-OWN_CLASS_LAST = both(OWN_CALLBACK, define(CALLBACKS, THROUGHPUT, "class BestModel"))
+OWN_CLASS_LAST = both(OWN_CALLBACK, define(THROUGHPUT, "class BestModel", path=CALLBACKS))
 case(
     "imports: own name in an import that grows, own class where one is inserted",
     OWN_CLASS_LAST,
     EMA,
-    also=[both(OWN_CALLBACK, define(CALLBACKS, THROUGHPUT, "class Ema"))],
+    also=[both(OWN_CALLBACK, define(THROUGHPUT, "class Ema", path=CALLBACKS))],
 )
 case(
     "imports: own name in an import that shrinks, own class beside one that goes",
@@ -81,13 +66,13 @@ case(
     start=STOP,
 )
 edit = both(
-    sub(TRAIN, r"\bset_seed\(", "seed_everything(", None),
-    sub(TRAIN, r"^(from .*)\bset_seed$", r"\1set_seed as seed_everything"),
+    sub(r"\bset_seed\(", "seed_everything(", None),
+    sub(r"^(from .*)\bset_seed$", r"\1set_seed as seed_everything"),
 )
 case("imports: alias in an import that grows", edit, WINDOW)
 edit = both(
-    put(TRAIN, "import time", "from time import perf_counter"),
-    sub(TRAIN, r"\btime\.perf_counter\(", "perf_counter(", 2),
+    replace("import time", "from time import perf_counter"),
+    sub(r"\btime\.perf_counter\(", "perf_counter(", 2),
 )
 case("imports: another form of an import beside an inserted one", edit, WINDOW)
 
@@ -101,20 +86,20 @@ def one_import_a_line(files: Files) -> None:
 
 
 case("imports: one name a line, and a name more", one_import_a_line, EMA)
-QUIET = wrap(TRAIN, LOADED, LOADED, "with suppress(FileNotFoundError):")
+QUIET = wrap(LOADED, LOADED, "with suppress(FileNotFoundError):")
 case(
     "imports: the module that the update imports another name from",
-    both(after(TRAIN, "import time", "from contextlib import suppress"), QUIET),
+    both(after("import time", "from contextlib import suppress"), QUIET),
     WINDOW,
     start={"project.task": "language_model"},
-    result=both(after(TRAIN, "from contextlib import", "from contextlib import suppress"), QUIET),
+    result=both(after("from contextlib import", "from contextlib import suppress"), QUIET),
 )
-DEGREES = after(TRAIN, VALIDATE, 'metrics["val_degrees"] = metrics["val_accuracy"] * 180 / pi')
+DEGREES = after(VALIDATE, 'metrics["val_degrees"] = metrics["val_accuracy"] * 180 / pi')
 case(
     "imports: own use of a name whose import goes",
     DEGREES,
     NO_SCHEDULE,
-    result=both(DEGREES, after(TRAIN, "from itertools import", "from math import pi")),
+    result=both(DEGREES, after("from itertools import", "from math import pi")),
     start=NO_CLIP,
 )
 case("imports: another optimizer, and the average", SGD, EMA)
@@ -126,28 +111,27 @@ case(
 
 # fields of Config, keywords of a call, names of a list
 
-case("fields: own field at the end", after(TRAIN, LAST_FIELD, "compile: bool = False"), EMA)
-edit = after(TRAIN, "batch_size: ", "crop: int = 0")
+case("fields: own field at the end", after(LAST_FIELD, "compile: bool = False"), EMA)
+edit = after("batch_size: ", "crop: int = 0")
 case("fields: own field beside a changed one", edit, {"training.batch_size": 64})
 SMOOTHING = "label_smoothing: float = 0.1"
-edit = after(TRAIN, "min_delta: ", SMOOTHING)
-also = [after(TRAIN, "ema_decay: ", SMOOTHING)]
+edit = after("min_delta: ", SMOOTHING)
+also = [after("ema_decay: ", SMOOTHING)]
 case("fields: own field where one is inserted", edit, EMA, also=also, start=STOP)
-edit = after(TRAIN, "min_delta: ", SMOOTHING)
-result = before(TRAIN, "warmup_ratio: ", SMOOTHING)
+edit = after("min_delta: ", SMOOTHING)
+result = before("warmup_ratio: ", SMOOTHING)
 case("fields: own field below one that goes", edit, NO_STOP, result=result, start=STOP)
 
 
 def without_comments(but: str = "-") -> Apply:
     """No comment behind any field, but behind those that begin so."""
-    return sub(CONFIG, rf"^(    (?!{but})\w+: .*?)  # .*$", r"\1", None)
+    return sub(rf"^(    (?!{but})\w+: .*?)  # .*$", r"\1", None, path=CONFIG)
 
 
 case("fields: no comments", without_comments(), EMA, also=[without_comments("ema_decay: ")])
 case(
     "fields: own table in the class, and one field more",
     after(
-        TRAIN,
         LAST_FIELD,
         """
         # ours
@@ -163,14 +147,14 @@ ACCELERATOR = r"accelerator = Accelerator\(\n"
 
 
 def first_keyword(row: str) -> Apply:
-    return sub(TRAIN, ACCELERATOR, rf"\g<0>{row}")
+    return sub(ACCELERATOR, rf"\g<0>{row}")
 
 
 def keyword_orders(*new: str) -> list[Apply]:
     """The keywords of Accelerator(...) in all orders in which neighbours stay together."""
     rows = "".join(f"        {row}\n" for row in new)
     kept = rf"({re.escape(rows)})((?: {{8}}.*\n)+)(?=    \)\n    check_environment)"
-    return [sub(TRAIN, kept, "".join(order)) for order in permutations([OWN_KEYWORD, r"\1", r"\2"])]
+    return [sub(kept, "".join(order)) for order in permutations([OWN_KEYWORD, r"\1", r"\2"])]
 
 
 also = keyword_orders("mixed_precision=config.mixed_precision,")
@@ -182,26 +166,26 @@ case(
     "fields: a keyword of the owner that the update gives otherwise", edit, TENSORBOARD, asks=TRAIN
 )
 case("fields: own keyword in a call beside inserted lines", PINNED, on("augmentation"))
-edit = sub(CHECKPOINT, r'^( +)"processes": ', r'\1"num_workers": "mine",\n\g<0>')
+edit = sub(r'^( +)"processes": ', r'\1"num_workers": "mine",\n\g<0>', path=CHECKPOINT)
 case("fields: own name in a list where one is inserted", edit, WINDOW)
-edit = sub("tests/helpers.py", r'^( +)"max_steps": 0,\n', r'\g<0>\1"num_workers": 0,\n')
+edit = sub(r'^( +)"max_steps": 0,\n', r'\g<0>\1"num_workers": 0,\n', path="tests/helpers.py")
 case("fields: own entry in the settings of the proof", edit, {**EMA, **WINDOW})
 edit = sub(
-    TRAIN, r"model, loader, name, limit=0\)", "model: nn.Module, loader, name: str, limit: int = 0)"
+    r"model, loader, name, limit=0\)", "model: nn.Module, loader, name: str, limit: int = 0)"
 )
 case("fields: annotations of a signature above changed lines", edit, {**EMA, **WINDOW})
 SAMPLER = "sampler = Sampler()"
 edit = both(
-    sub(TRAIN, '"metrics_file": metrics_file', r'\g<0>, "sampler": sampler'),
-    before(TRAIN, METRICS_FILE, SAMPLER),
-    sub(TRAIN, "^from data import ", r"\g<0>Sampler, "),
+    sub('"metrics_file": metrics_file', r'\g<0>, "sampler": sampler'),
+    before(METRICS_FILE, SAMPLER),
+    sub("^from data import ", r"\g<0>Sampler, "),
     formatted(TRAIN),
 )
 case("fields: own state that checkpoints save, where one goes", edit, NO_BEST)
 edit = both(
-    sub(TRAIN, '"best_model": best_model', r'"sampler": sampler, \g<0>'),
-    before(TRAIN, r"best_model = BestModel\(", SAMPLER),
-    sub(TRAIN, r"^from callbacks import (\(\n    )?", r"\g<0>Sampler, "),
+    sub('"best_model": best_model', r'"sampler": sampler, \g<0>'),
+    before(r"best_model = BestModel\(", SAMPLER),
+    sub(r"^from callbacks import (\(\n    )?", r"\g<0>Sampler, "),
     formatted(TRAIN),
 )
 case("fields: own state that checkpoints save, where one is inserted", edit, EMA)
@@ -209,17 +193,16 @@ case("fields: own state that checkpoints save, where one is inserted", edit, EMA
 # code of one's own
 
 edit = both(
-    after(TRAIN, r"correct \+= ", "top3 += top3_hits.sum()"),
-    sub(TRAIN, "loss_sum = correct = seen", "loss_sum = correct = top3 = seen"),
+    after(r"correct \+= ", "top3 += top3_hits.sum()"),
+    sub("loss_sum = correct = seen", "loss_sum = correct = top3 = seen"),
     before(
-        TRAIN,
         r"losses, predictions, labels = accelerator\.gather",
         """
             top3_hits = (logits.topk(3).indices == labels[:, None]).any(dim=-1)
             top3_hits = accelerator.gather_for_metrics(top3_hits)
             """,
     ),
-    sub(TRAIN, r"float\(correct\) / seen", r'\g<0>, f"{name}_top3": float(top3) / seen'),
+    sub(r"float\(correct\) / seen", r'\g<0>, f"{name}_top3": float(top3) / seen'),
     formatted(TRAIN),
 )
 case("own code: a metric in evaluate", edit, LINEAR)
@@ -228,27 +211,26 @@ PLOT = '''
         """One value a line."""
         path.write_text("\\n".join(map(str, values)), encoding="utf-8")
 '''
-case("own code: a function below one that changes", define(TRAIN, PLOT), LINEAR)
-case("own code: a function below one that goes", define(TRAIN, PLOT), NO_SCHEDULE)
-edit = define(TRAIN, PLOT)
-also = [define(TRAIN, PLOT, r"def build_schedule\(")]
+case("own code: a function below one that changes", define(PLOT), LINEAR)
+case("own code: a function below one that goes", define(PLOT), NO_SCHEDULE)
+edit = define(PLOT)
+also = [define(PLOT, r"def build_schedule\(")]
 case(
     "own code: a function above one that comes", edit, on("schedule"), start=NO_SCHEDULE, also=also
 )
 case("own code: a class at the end, above which one goes", at_end(THROUGHPUT), NO_NAN, start=NAN)
 edit = sub(
-    CALLBACKS,
     r'self\.best, self\.stale = state\["best"\], state\["stale"\]\n',
     r"\g<0>\n    def reset(self) -> None:\n        self.stale = 0\n",
+    path=CALLBACKS,
 )
 case("own code: a method at the end of a class, below which one comes", edit, EMA, start=STOP)
 case("own code: a tracker by hand, and the average", WANDB_BY_HAND, EMA)
 also = [
     both(
-        after(TRAIN, OPTIMIZERS, "import wandb"),
-        before(TRAIN, RESUME, 'wandb.init(project="digits", config=vars(config))'),
+        after(OPTIMIZERS, "import wandb"),
+        before(RESUME, 'wandb.init(project="digits", config=vars(config))'),
         sub(
-            TRAIN,
             rf"^( +){LOGGED}.*\n +accelerator\.log\(.*\n",
             r"\g<0>\1wandb.log(metrics, step=progress.step)\n",
         ),
@@ -273,7 +255,7 @@ LAST_ROW = r"metrics_file\.append\(progress\.step, metrics\)"
 def into(head: str, *body: str, call: str, first: str = LOADED) -> Apply:
     """The end of main as a function."""
     text = f"{head}\n{indent(''.join(body), '    ').strip(chr(10))}"
-    return both(cut(TRAIN, first, LAST_ROW, call, "main"), define(TRAIN, text, MAIN))
+    return both(cut(first, LAST_ROW, call, "main"), define(text, MAIN))
 
 
 GIVEN = "accelerator, model, test_loader, config, progress, best_model, metrics_file"
@@ -293,7 +275,7 @@ result = into(
 )
 case("own code: main split where the update wraps lines", SPLIT, EMA, result=result)
 PASSED = "accelerator, model, test_loader, config, progress, checkpoints, best_model, metrics_file"
-NOT_SAVED = sub(TRAIN, r"^    checkpoints\.save\(\)\n(?=    finish\()", "")
+NOT_SAVED = sub(r"^    checkpoints\.save\(\)\n(?=    finish\()", "")
 edit = both(
     into(
         f"def finish(\n    {PASSED}\n):", "checkpoints.save()", BEST, DONE, call=f"finish({PASSED})"
@@ -317,7 +299,7 @@ for head, tail in (
     ("with torch.enable_grad():", ""),
     ("for stage in range(2):", ""),
 ):
-    around = wrap(TRAIN, LOOP, SAVED, head, tail=tail)
+    around = wrap(LOOP, SAVED, head, tail=tail)
     case(f"own code: the loop in `{head}`, and lines in front of it", around, FIRST)
-edit = both(delete(TRAIN, TEST), cut(TRAIN, r'log\(f"done', LAST_ROW, 'log("done")', "main"))
+edit = both(delete(TEST), cut(r'log\(f"done', LAST_ROW, 'log("done")', "main"))
 case("own code: the test's evaluation deleted, where lines are wrapped", edit, EMA)

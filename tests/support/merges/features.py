@@ -10,19 +10,12 @@ from corpus.edit import (
     TRAIN,
     Apply,
     Files,
-    after,
     append,
-    before,
     both,
-    comment_out,
     create,
-    cut,
-    define,
-    delete,
     nothing,
-    sub,
 )
-from corpus.edit import replace as put
+from corpus.script import after, before, comment_out, cut, define, delete, replace, sub
 from corpus.structure import formatted
 from support.merges.case import WARNING, case
 from support.merges.lines import PROFILED
@@ -92,38 +85,37 @@ def by_hand(start: str, anchor: str) -> Apply:
 
     def apply(files: Files) -> None:
         (row,) = re.findall(rf"^    ({start}.*)", render({})[CONFIG], re.MULTILINE)
-        before(CONFIG, anchor, row)(files)
+        before(anchor, row, path=CONFIG)(files)
 
     return apply
 
 
 CLIPPING = before(
-    TRAIN, STEP, f"if config.max_grad_norm:\n    grad_norm = {clipped('config.max_grad_norm')}"
+    STEP, f"if config.max_grad_norm:\n    grad_norm = {clipped('config.max_grad_norm')}"
 )
 edit = both(
     by_hand("max_grad_norm: ", "warmup_ratio: "),
     CLIPPING,
     before(
-        TRAIN,
         r"metrics_file\.append\(progress\.step, values\)",
         'if config.max_grad_norm:\n    values["grad_norm"] = float(grad_norm)',
     ),
 )
 case("by hand: the option's own lines", edit, CLIP, start=NO_CLIP, result=nothing)
-edit = before(TRAIN, r"schedule\.step\(", clipped("0.5"))
+edit = before(r"schedule\.step\(", clipped("0.5"))
 case("by hand: the same call with another value", edit, CLIP, start=NO_CLIP, asks=TRAIN)
-edit = after(TRAIN, BACKWARD, clipped("0.5"))
+edit = after(BACKWARD, clipped("0.5"))
 case("by hand: the same call at another place", edit, CLIP, start=NO_CLIP, asks=TRAIN)
 for place, anchor in (
     ("with another value", "keep_checkpoints: "),
     ("at another place", "limit_batches: "),
 ):
-    edit = both(after(TRAIN, anchor, "max_grad_norm: float = 0.5"), CLIPPING)
+    edit = both(after(anchor, "max_grad_norm: float = 0.5"), CLIPPING)
     case(f"by hand: the same field {place}", edit, CLIP, start=NO_CLIP, asks=CONFIG)
 AVERAGED = both(
-    after(TRAIN, OPTIMIZERS, "from torch.optim.swa_utils import AveragedModel"),
-    before(TRAIN, METRICS_FILE, "ema = AveragedModel(accelerator.unwrap_model(model))"),
-    after(TRAIN, r"optimizer\.zero_grad\(", "ema.update_parameters(model)"),
+    after(OPTIMIZERS, "from torch.optim.swa_utils import AveragedModel"),
+    before(METRICS_FILE, "ema = AveragedModel(accelerator.unwrap_model(model))"),
+    after(r"optimizer\.zero_grad\(", "ema.update_parameters(model)"),
 )
 case("by hand: an average of the owner's own", AVERAGED, EMA, asks=TRAIN)
 edit = default("batch_size", "64")
@@ -134,21 +126,21 @@ case(
     {"training.learning_rate": 0.01},
     asks=CONFIG,
 )
-NO_STOP_CALL = delete(TRAIN, r"early_stopping\.update\(")
+NO_STOP_CALL = delete(r"early_stopping\.update\(")
 STOPPED = both(
-    delete(TRAIN, r"if early_stopping\.should_stop:"),
+    delete(r"if early_stopping\.should_stop:"),
     NO_STOP_CALL,
-    delete(TRAIN, r"early_stopping = EarlyStopping\("),
-    sub(TRAIN, ", EarlyStopping", ""),
-    cut(TRAIN, "patience: ", "min_delta: "),
-    sub(TRAIN, '"early_stopping": early_stopping,', ""),
+    delete(r"early_stopping = EarlyStopping\("),
+    sub(", EarlyStopping", ""),
+    cut("patience: ", "min_delta: "),
+    sub('"early_stopping": early_stopping,', ""),
     formatted(TRAIN),
 )
 case("by hand: a feature taken out, then turned off", STOPPED, NO_STOP, result=nothing, start=STOP)
 case("by hand: a feature taken out, where lines are indented", STOPPED, EMA, start=STOP)
 case(
     "by hand: a call taken out of a feature, then turned off",
-    delete(TRAIN, r"stop_on_nan\(values"),
+    delete(r"stop_on_nan\(values"),
     NO_NAN,
     result=nothing,
     start=NAN,
@@ -156,18 +148,18 @@ case(
 
 # a feature goes that its owner has changed or makes use of
 
-edit = sub(TRAIN, r"accelerator\.clip_grad_norm_\(", "torch.nn.utils.clip_grad_value_(")
+edit = sub(r"accelerator\.clip_grad_norm_\(", "torch.nn.utils.clip_grad_value_(")
 case("goes: a changed call", edit, NO_CLIP, asks=TRAIN)
 edit = literal(CALLBACKS, "if score > self.best +", "if score >= self.best +")
 case("goes: a changed class", edit, NO_STOP, start=STOP, asks=CALLBACKS)
 SHORTER = literal(TRAIN, "return 0.5 * (1 + cos", "return 0.45 * (1.1 + cos")
 case("goes: a changed function", SHORTER, NO_SCHEDULE, asks=TRAIN)
 case("goes: a function whose body both change", SHORTER, LINEAR, asks=TRAIN)
-edit = after(TRAIN, LOADED, 'log(f"{metrics_file.size} bytes of metrics")')
+edit = after(LOADED, 'log(f"{metrics_file.size} bytes of metrics")')
 case("goes: an object that own code uses", edit, off("metrics_file"), asks=TRAIN)
 edit = both(
-    sub(TRAIN, "^from weights import ", r"\g<0>load_weights, "),
-    after(TRAIN, RESUME, 'load_weights(accelerator, model, Path("pretrained.safetensors"))'),
+    sub("^from weights import ", r"\g<0>load_weights, "),
+    after(RESUME, 'load_weights(accelerator, model, Path("pretrained.safetensors"))'),
 )
 case("goes: a function that own code calls", edit, NO_BEST, asks=(TRAIN, WEIGHTS))
 EXPORT = create("export.py", "from weights import load_weights\n\nprint(load_weights)\n")
@@ -178,11 +170,11 @@ case(
     result=both(EXPORT, lambda files: files.update({WEIGHTS: render({})[WEIGHTS]})),
     says="weights.py keeps load_weights, because export.py uses it.",
 )
-edit = after(TRAIN, r"check_environment\(", 'accelerator.print(f"patience {config.patience}")')
+edit = after(r"check_environment\(", 'accelerator.print(f"patience {config.patience}")')
 case("goes: a field that own code reads", edit, NO_STOP, start=STOP, asks=CONFIG)
 edit = both(
-    sub(TRAIN, "from callbacks import BestModel", "from best import KeepBest"),
-    sub(TRAIN, r"= BestModel\(", "= KeepBest("),
+    sub("from callbacks import BestModel", "from best import KeepBest"),
+    sub(r"= BestModel\(", "= KeepBest("),
     create("best.py", "class KeepBest:\n    pass\n"),
 )
 case("undone: own class for one of the callbacks, which goes", edit, NO_BEST, asks=TRAIN)
@@ -210,28 +202,28 @@ BINDINGS = {
     "del": "NAME = 1\nlog(str(NAME))\ndel NAME",
 }
 for name, text in BINDINGS.items():
-    case(f"taken: ema, {name}", before(TRAIN, RESUME, text.replace("NAME", "ema")), EMA, asks=TRAIN)
+    case(f"taken: ema, {name}", before(RESUME, text.replace("NAME", "ema")), EMA, asks=TRAIN)
 for name, text in {
     "list": "sizes = [window for window in range(3)]",
     "sum": "total = sum(window for window in range(3))",
     "lambda": "size_of = lambda window: len(window)",
     "inner function": "def size_of(window):\n    return len(window)",
 }.items():  # these names are not seen outside
-    case(f"taken: window of its own, {name}", after(TRAIN, ORDER, text), WINDOW)
+    case(f"taken: window of its own, {name}", after(ORDER, text), WINDOW)
 for name, edit, update in (
     (
         "ema as a parameter of main",
         literal(TRAIN, "main(config: Config)", "main(config: Config, ema: float = 0.9)"),
         EMA,
     ),
-    ("global ema", before(TRAIN, RESUME, "global ema\nema = 3"), EMA),
+    ("global ema", before(RESUME, "global ema\nema = 3"), EMA),
     (
         "a constant that main reads",
-        both(define(TRAIN, "ema = 3", MAIN), before(TRAIN, RESUME, "log(str(ema))")),
+        both(define("ema = 3", MAIN), before(RESUME, "log(str(ema))")),
         EMA,
     ),
-    ("share and others of an own mixing", after(TRAIN, ORDER, "share, others = 1, 2"), MIXING),
-    ("own class", define(TRAIN, "class EarlyStopping:\n    pass", MAIN), STOP),
+    ("share and others of an own mixing", after(ORDER, "share, others = 1, 2"), MIXING),
+    ("own class", define("class EarlyStopping:\n    pass", MAIN), STOP),
 ):
     case(f"taken: {name}", edit, update, asks=TRAIN)
 
@@ -243,17 +235,17 @@ STALE = r"early_stopping\.update\("
 
 
 for how, take in {
-    "commented out": lambda pattern: comment_out(TRAIN, pattern),
-    "deleted": lambda pattern: delete(TRAIN, pattern),
+    "commented out": lambda pattern: comment_out(pattern),
+    "deleted": lambda pattern: delete(pattern),
 }.items():
-    no_clipping = both(take(CLIPPED), delete(TRAIN, NORM))
+    no_clipping = both(take(CLIPPED), delete(NORM))
     for kind in ("value", "adaptive"):
         update = {"features.clipping.kind": kind}
         case(f"undone: clipping {how}, then by {kind}", no_clipping, update, asks=TRAIN)
     case(f"undone: clipping {how}, then an average", no_clipping, EMA)
     case(f"undone: early stopping {how}, then by steps", take(STALE), STEPS, start=STOP)
     case(f"undone: best model {how}, then by steps", take(IMPROVED), STEPS)
-    own_best = both(take(IMPROVED), after(TRAIN, VALIDATE, "keep_best(model, metrics)"))
+    own_best = both(take(IMPROVED), after(VALIDATE, "keep_best(model, metrics)"))
     case(f"undone: best model {how} for the owner's, then by steps", own_best, STEPS, asks=WARNING)
     no_validation = both(take(VALIDATE), take(IMPROVED))
     case(f"undone: validation {how}, then by steps", no_validation, STEPS, asks=TRAIN)
@@ -262,7 +254,7 @@ for how, take in {
     case(f"undone: order of epochs {how}, then a window", take(ORDER), WINDOW)
     no_test = both(
         take(TEST),
-        cut(TRAIN, r'log\(f"done', r"metrics_file\.append\(progress\.step, metrics\)", "", "main"),
+        cut(r'log\(f"done', r"metrics_file\.append\(progress\.step, metrics\)", "", "main"),
     )
     case(f"undone: the test {how}, then its predictions", no_test, on("predictions"), asks=TRAIN)
     case(f"undone: the test {how}, then local SGD", no_test, LOCAL)
@@ -270,8 +262,8 @@ for how, take in {
 FUSED = {"training.optimizer_kernels": "fused"}
 for optimizer in ("RMSprop", "NAdam"):  # no new name of AdamW
     edit = both(
-        sub(TRAIN, OPTIMIZERS, f"from torch.optim import {optimizer}"),
-        sub(TRAIN, r"return AdamW\(", f"return {optimizer}("),
+        sub(OPTIMIZERS, f"from torch.optim import {optimizer}"),
+        sub(r"return AdamW\(", f"return {optimizer}("),
     )
     for update in (LION, {"training.optimizer": "sgd"}, FUSED):
         case(f"undone: {optimizer} for AdamW, then {update}", edit, update, asks=TRAIN)
@@ -281,10 +273,10 @@ OWN_START = """
     metrics_file.append(progress.step, metrics)
 """
 for where, edit in {
-    "": before(TRAIN, LOOP, OWN_START),
-    " elsewhere": after(TRAIN, RESUME, OWN_START.replace("before training", "start")),
+    "": before(LOOP, OWN_START),
+    " elsewhere": after(RESUME, OWN_START.replace("before training", "start")),
     ", on another condition": before(
-        TRAIN, LOOP, "if not config.resume:" + OWN_START.replace("\n", "\n    ")
+        LOOP, "if not config.resume:" + OWN_START.replace("\n", "\n    ")
     ),
 }.items():
     case(f"undone: own first evaluation{where}", edit, FIRST, asks=TRAIN)
@@ -298,7 +290,7 @@ for name, text in {
     "focal": 'return focal_loss(logits, labels, reduction="none")',
     "model": "return logits.loss",
 }.items():
-    edit = put(TRAIN, r"return F\.cross_entropy\(", text)
+    edit = replace(r"return F\.cross_entropy\(", text)
     case(f"keywords: loss of {name}, then smoothing", edit, SMOOTH, asks=TRAIN)
 for name, text in {
     "focal": "loss = focal(model(images), labels).mean()",
@@ -307,7 +299,7 @@ for name, text in {
     "model": "loss = model(images, labels=labels).loss",
     "module": "loss = losses.compute_loss(model(images), labels).mean()",
 }.items():
-    edit = put(TRAIN, LOSS, text)
+    edit = replace(LOSS, text)
     case(f"keywords: {name} in the loop, then smoothing", edit, SMOOTH, asks=TRAIN)
     case(f"keywords: {name} in the loop, then blends", edit, MIXING, asks=TRAIN)
     case(f"keywords: {name} in the loop, then a window", edit, WINDOW)
@@ -318,35 +310,34 @@ for name, text in {
     "own": f"return OwnAdam(parameters, {GIVEN}",
     "8 bits": f"return bnb.optim.AdamW8bit(parameters, {GIVEN}",
 }.items():
-    edit = put(TRAIN, ADAMW, text)
+    edit = replace(ADAMW, text)
     case(f"keywords: {name} as optimizer, then fused", edit, FUSED, asks=TRAIN)
     case(f"keywords: {name} as optimizer, then Lion", edit, LION, asks=TRAIN)
-edit = sub(TRAIN, rf"({ADAMW}.*)\)", r"\1, eps=1e-6)")
-result = sub(TRAIN, r"fused=True\)", "fused=True, eps=1e-6)")
+edit = sub(rf"({ADAMW}.*)\)", r"\1, eps=1e-6)")
+result = sub(r"fused=True\)", "fused=True, eps=1e-6)")
 case("keywords: own keyword of the optimizer, then fused", edit, FUSED, result=result)
 case(
     "keywords: own clipping whose result becomes a number, then clipping",
-    before(TRAIN, STEP, f"norm = float({clipped('0.5')})"),
+    before(STEP, f"norm = float({clipped('0.5')})"),
     CLIP,
     start=NO_CLIP,
     asks=TRAIN,
 )
 edit = both(
-    sub(TRAIN, r"loader, name, limit=0\)", "loader, name, limit=0, *, verbose)"),
-    sub(TRAIN, rf"({VALIDATE}.*)\)", r"\1, verbose=True)"),
-    sub(TRAIN, rf"({TEST}.*)\)", r"\1, verbose=False)"),
+    sub(r"loader, name, limit=0\)", "loader, name, limit=0, *, verbose)"),
+    sub(rf"({VALIDATE}.*)\)", r"\1, verbose=True)"),
+    sub(rf"({TEST}.*)\)", r"\1, verbose=False)"),
 )
 case("keywords: own arguments of evaluate, then by steps", edit, STEPS)
-edit = sub(TRAIN, r"checkpoints = Checkpoints\(", "checkpoints = OwnCheckpoints(")
+edit = sub(r"checkpoints = Checkpoints\(", "checkpoints = OwnCheckpoints(")
 case("keywords: another class in a call, whose arguments grow", edit, EMA)
 
 # both sides of one place
 
 LOGITS = "logits = model(images)\nloss = compute_loss(logits, labels).mean()"
 PENALTY = both(
-    before(TRAIN, LOSS, "images.requires_grad_(True)"),
-    put(
-        TRAIN,
+    before(LOSS, "images.requires_grad_(True)"),
+    replace(
         LOSS,
         f"{LOGITS}\n(slope,) = torch.autograd.grad(loss, images, create_graph=True)\n"
         "loss = loss + 0.1 * slope.pow(2).sum()",
@@ -355,18 +346,18 @@ PENALTY = both(
 case("together: a penalty of gradients, then blends", PENALTY, MIXING, asks=TRAIN)
 case(
     "together: logits of the loop, then blends",
-    put(TRAIN, LOSS, LOGITS),
+    replace(LOSS, LOGITS),
     MIXING,
     result=nothing,  # that is what blends need, too
 )
-edit = after(TRAIN, LOSS, "loss = loss + compute_loss(model(images.flip(-1)), labels).mean()")
+edit = after(LOSS, "loss = loss + compute_loss(model(images.flip(-1)), labels).mean()")
 case("together: a loss of two parts, then blends", edit, MIXING)
 
 # several at once
 
 COMPILED = both(
-    after(TRAIN, LAST_FIELD, "compile: bool = False"),
-    after(TRAIN, r"model = build_model\(", "if config.compile:\n    model = torch.compile(model)"),
+    after(LAST_FIELD, "compile: bool = False"),
+    after(r"model = build_model\(", "if config.compile:\n    model = torch.compile(model)"),
 )
 LOSS_AND_METRIC = both(OWN_LOSS, OWN_METRIC)
 case("several: loss, metric, field", both(LOSS_AND_METRIC, COMPILED), EMA)
@@ -384,13 +375,13 @@ case(
     also=[
         both(
             OTHERS,
-            delete(TRAIN, r"throughput = Throughput\("),
-            before(TRAIN, r"learning_curves = LearningCurves\(", CREATED),
+            delete(r"throughput = Throughput\("),
+            before(r"learning_curves = LearningCurves\(", CREATED),
         )
     ],
     start=NAN,
 )
-edit = both(OWN_LOSS, after(TRAIN, LOGGED, 'log(f"{epoch=}")'), PROFILED)
+edit = both(OWN_LOSS, after(LOGGED, 'log(f"{epoch=}")'), PROFILED)
 case("several: profiler, loss, log line, in a window", edit, {**WINDOW, **EMA})
 edit = both(OWN_LOSS, NET, CFG, formatted(TRAIN, length=88))
 case("several: names, loss, 88 characters", edit, EMA)
@@ -409,9 +400,9 @@ case("several: there and back", edit, {**EMA, **WINDOW}, {**NO_EMA, **NO_WINDOW}
 case(
     "several: preemption goes, checkpoints edited",
     both(
-        sub(CHECKPOINT, r'(f"checkpoint_\{self\.progress\.step:)08d', r"\g<1>010d"),
-        before(CHECKPOINT, r"self\.states = ", "self.count = 0"),
-        after(CHECKPOINT, r"self\.accelerator\.save_state\(scratch\)", "self.count += 1"),
+        sub(r'(f"checkpoint_\{self\.progress\.step:)08d', r"\g<1>010d", path=CHECKPOINT),
+        before(r"self\.states = ", "self.count = 0", path=CHECKPOINT),
+        after(r"self\.accelerator\.save_state\(scratch\)", "self.count += 1", path=CHECKPOINT),
     ),
     {**off("preemption"), **NO_NAN},
     start={**on("preemption"), **NAN},

@@ -10,21 +10,13 @@ from corpus.edit import (
     TRAIN,
     Apply,
     Files,
-    add_import,
-    after,
-    before,
     both,
     create,
-    cut,
-    define,
-    delete,
     everywhere,
     move_file,
     nothing,
-    sub,
-    wrap,
 )
-from corpus.edit import replace as put
+from corpus.script import add_import, after, before, cut, define, delete, replace, sub, wrap
 from corpus.structure import extract, move, rename, trainer_class, without_unused_imports
 from support.merges.case import WARNING, case
 from support.merges.words import (
@@ -75,13 +67,13 @@ OWN = "build|end_epoch|forward|take_step"
 
 # what a function no longer needs is still passed
 FEWER = (r"take_step\(optimizer\)", "take_step(config, accelerator, model, optimizer)")
-GIVEN = sub(TRAIN, *FEWER, None)
+GIVEN = sub(*FEWER, None)
 for name, edit, update, more in (
     (
         "the forward pass, then blends",
         FORWARD,
         MIXING,
-        sub(TRAIN, r"\bforward\(", "forward(model, images, ", None),
+        sub(r"\bforward\(", "forward(model, images, ", None),
     ),
     ("the forward pass, then smoothing", FORWARD, SMOOTH, None),
     ("the step, then no clipping", TAKE_STEP, NO_CLIP, GIVEN),
@@ -96,7 +88,7 @@ for name, edit, update, more in (
         "the step, in a file of its own, then no clipping",
         both(TAKE_STEP, move(("take_step",), "engine.py", "The engine.")),
         NO_CLIP,
-        both(sub(TRAIN, *FEWER), sub("engine.py", *FEWER)),
+        both(sub(*FEWER), sub(*FEWER, path="engine.py")),
     ),
 ):
     result = both(edit, more) if more else None
@@ -113,13 +105,12 @@ def end_epoch(accelerator, config, epoch, progress, model, val_loader, best_mode
 """
 OWN_END = both(
     cut(
-        TRAIN,
         VALIDATE,
         r"metrics_file\.append\(progress\.step, metrics\)",
         "end_epoch("
         "accelerator, config, epoch, progress, model, val_loader, best_model, metrics_file)",
     ),
-    define(TRAIN, END_EPOCH, MAIN),
+    define(END_EPOCH, MAIN),
 )
 STEP_OF = """
 def train_step(accelerator, model, optimizer, images, labels, train_loss):
@@ -130,19 +121,13 @@ def train_step(accelerator, model, optimizer, images, labels, train_loss):
     optimizer.zero_grad()
 """
 ONE_STEP = both(
-    cut(TRAIN, STEP, CLEARED),
-    cut(
-        TRAIN,
-        LOSS,
-        BACKWARD,
-        "train_step(accelerator, model, optimizer, images, labels, train_loss)",
-    ),
-    define(TRAIN, STEP_OF, MAIN),
+    cut(STEP, CLEARED),
+    cut(LOSS, BACKWARD, "train_step(accelerator, model, optimizer, images, labels, train_loss)"),
+    define(STEP_OF, MAIN),
 )
 WRAPPED = both(
-    put(TRAIN, VALIDATE, "metrics |= validate(accelerator, model, val_loader, config)"),
+    replace(VALIDATE, "metrics |= validate(accelerator, model, val_loader, config)"),
     define(
-        TRAIN,
         """
         def validate(accelerator, model, loader, config):
             return evaluate(accelerator, model, loader, "val", config.limit_batches)
@@ -165,7 +150,7 @@ TRAINER = trainer_class()
 CLASSES = {
     "Trainer": TRAINER,
     "Learner with setup and run": trainer_class("Learner", "setup", "run"),
-    "Trainer that calls itself this": both(TRAINER, sub(TRAIN, r"\bself\b", "this", None)),
+    "Trainer that calls itself this": both(TRAINER, sub(r"\bself\b", "this", None)),
 }
 UPDATES = {
     "an average": EMA,
@@ -183,7 +168,7 @@ case("class: in a file of its own, then an average", IN_A_FILE, EMA)
 case("class: in a file of its own, then no clipping", IN_A_FILE, NO_CLIP)
 case(
     "class: with an own line in a method, then an average",
-    both(TRAINER, after(TRAIN, r"self\.progress\.step \+= 1", 'log(f"own {self.progress.step}")')),
+    both(TRAINER, after(r"self\.progress\.step \+= 1", 'log(f"own {self.progress.step}")')),
     EMA,
 )
 
@@ -201,20 +186,16 @@ for names, what, update in (
 # the same in other words
 
 LOGGER = both(
-    sub(TRAIN, r"^( +)log\(", r"\1logger.info(", None),
-    add_import(TRAIN, "import logging"),
-    sub(
-        TRAIN,
-        r"^def build_schedule",
-        "logger = logging.getLogger(__name__)\n\n\ndef build_schedule",
-    ),
-    sub(TRAIN, r"^    log,\n", ""),
+    sub(r"^( +)log\(", r"\1logger.info(", None),
+    add_import("import logging"),
+    sub(r"^def build_schedule", "logger = logging.getLogger(__name__)\n\n\ndef build_schedule"),
+    sub(r"^    log,\n", ""),
 )
 case("words: all is said by a logger, then a first evaluation", LOGGER, FIRST)
-edit = sub(TRAIN, r"\bcompute_loss\b", "criterion", None)
+edit = sub(r"\bcompute_loss\b", "criterion", None)
 case("words: compute_loss by another name gets a new parameter", edit, SMOOTH)
 edit = both(
-    put(TRAIN, "if __name__", 'if __name__ == "__main__":\n    main(parse_config(__doc__))', ""),
+    replace("if __name__", 'if __name__ == "__main__":\n    main(parse_config(__doc__))', ""),
     without_unused_imports(TRAIN),
 )
 case("words: an import with fewer names goes with the rest", edit, NO_CHECKPOINTS)
@@ -227,19 +208,18 @@ case(
 # own lines with one right place
 
 AVERAGE = both(
-    before(TRAIN, LOOP, "swa = AveragedModel(accelerator.unwrap_model(model))"),
-    after(TRAIN, STEP, "swa.update_parameters(accelerator.unwrap_model(model))"),
-    add_import(TRAIN, "from torch.optim.swa_utils import AveragedModel"),
+    before(LOOP, "swa = AveragedModel(accelerator.unwrap_model(model))"),
+    after(STEP, "swa.update_parameters(accelerator.unwrap_model(model))"),
+    add_import("from torch.optim.swa_utils import AveragedModel"),
 )
-RATES = after(TRAIN, STEP, 'rates = [group["lr"] for group in optimizer.param_groups]\nlog(rates)')
+RATES = after(STEP, 'rates = [group["lr"] for group in optimizer.param_groups]\nlog(rates)')
 UNTIL = sub(
-    TRAIN,
     r"^    for epoch in range\(progress\.epoch, config\.epochs\):$",
     "    epoch = progress.epoch - 1\n    while True:\n        epoch += 1\n"
     "        if epoch >= config.epochs:\n            break",
 )
 UNPACKED = sub(
-    TRAIN, r"^( +)for images, labels in bar:$", r"\1for batch in bar:\n\1    images, labels = batch"
+    r"^( +)for images, labels in bar:$", r"\1for batch in bar:\n\1    images, labels = batch"
 )
 case("place: an own average beside one that comes", AVERAGE, EMA)
 case("place: own rates, then no schedule", RATES, NO_SCHEDULE)
@@ -250,44 +230,41 @@ case("place: batches unpacked in the loop, then blends", UNPACKED, MIXING)
 
 EVALUATOR = both(
     sub(
-        TRAIN,
         r"^def main\(config: Config\) -> None:$",
         "class Evaluator:\n    run = staticmethod(evaluate)\n\n\ndef main(config: Config) -> None:",
     ),
-    sub(TRAIN, r"= evaluate\(", "= Evaluator.run(", None),
+    sub(r"= evaluate\(", "= Evaluator.run(", None),
 )
 KEYWORD = both(
-    sub(TRAIN, r"^def evaluate\((.*)\) ->", r"def evaluate(\1, quiet=False) ->"),
-    sub(TRAIN, r"(\|= evaluate\(.*)\)$", r"\1, quiet=True)"),
+    sub(r"^def evaluate\((.*)\) ->", r"def evaluate(\1, quiet=False) ->"),
+    sub(r"(\|= evaluate\(.*)\)$", r"\1, quiet=True)"),
 )
 TABLE = after(
-    TRAIN,
-    LOGGED,
-    'with open("summary.csv", "a") as table:\n    table.write(f"{metrics[\'train_loss\']}")',
+    LOGGED, 'with open("summary.csv", "a") as table:\n    table.write(f"{metrics[\'train_loss\']}")'
 )
 SAME = 'evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
 for name, edit in {
     "evaluation by a class": EVALUATOR,
     "evaluation with a keyword": KEYWORD,
     "a table of each epoch": TABLE,
-    "a line that reads a metric": after(TRAIN, VALIDATE, "print(metrics['val_loss'])"),
-    "one of two calls with a keyword": both(KEYWORD, after(TRAIN, RESUME, SAME)),
+    "a line that reads a metric": after(VALIDATE, "print(metrics['val_loss'])"),
+    "one of two calls with a keyword": both(KEYWORD, after(RESUME, SAME)),
     "the settings by another name": rename("config", "cfg", TRAIN, function="main"),
 }.items():
     case(f"moves: {name}, then by steps", edit, STEPS)
-READS = after(TRAIN, VALIDATE, "print(metrics['train_loss'], len(metrics))")
+READS = after(VALIDATE, "print(metrics['train_loss'], len(metrics))")
 case("moves: a line that reads all metrics, then by steps", READS, STEPS, asks=(TRAIN, WARNING))
-SAID = sub(TRAIN, r'^    log\(f"done \| .*\n    metrics_file.*\n', "")
-KEPT = sub(TRAIN, r'^    log\(f"done \| .*\n(    accelerator\.log.*\n)    metrics_file.*\n', r"\1")
+SAID = sub(r'^    log\(f"done \| .*\n    metrics_file.*\n', "")
+KEPT = sub(r'^    log\(f"done \| .*\n(    accelerator\.log.*\n)    metrics_file.*\n', r"\1")
 case("moves: a call between deleted lines, then a tracker", SAID, TENSORBOARD, result=KEPT)
 
 # what nobody uses now
 
-edit = both(delete(TRAIN, IMPROVED), delete(TRAIN, LOADED))
+edit = both(delete(IMPROVED), delete(LOADED))
 case("unused: a generated variable whose last uses both sides took out", edit, NO_CHECKPOINTS)
 edit = both(
-    before(TRAIN, r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
-    sub(TRAIN, '"train_loss": train_loss,', '"train_loss": own_loss,'),
+    before(r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
+    sub('"train_loss": train_loss,', '"train_loss": own_loss,'),
 )
 case("unused: an own variable whose last use goes", edit, NO_CHECKPOINTS, asks=(TRAIN, WARNING))
 
@@ -295,11 +272,11 @@ case("unused: an own variable whose last use goes", edit, NO_CHECKPOINTS, asks=(
 
 case("page: an own README, then an average", create(README, "# digits\n\nOurs.\n"), EMA)
 case("page: a README of one line", create(README, "Start with `python train.py`.\n"), EMA)
-LIST = sub(README, r"^- \*\*.*\n", "", None)
+LIST = sub(r"^- \*\*.*\n", "", None, path=README)
 OTHERS = both(
-    sub(README, r"^- \*\*(?!SLURM).*\n", "", None),
-    sub(README, r"(## Features\n)\n(?=- )", r"\1"),
-    sub(README, r"runs/second`\.\n", r"\g<0>\n"),
+    sub(r"^- \*\*(?!SLURM).*\n", "", None, path=README),
+    sub(r"(## Features\n)\n(?=- )", r"\1", path=README),
+    sub(r"runs/second`\.\n", r"\g<0>\n", path=README),
 )
 case("page: README's list deleted, and a new section", LIST, SLURM, result=OTHERS)
 
@@ -309,10 +286,10 @@ case(
     TENSORBOARD,
     result=both(
         rename("Config", "Args", TRAIN, CONFIG),
-        sub("tests/test_features.py", r"train\.Config\(", "train.Args(", None),
+        sub(r"train\.Config\(", "train.Args(", None, path="tests/test_features.py"),
     ),
 )
-PRINTED = sub(TRAIN, r'^( +)log\((f"done)', r"\1print(\2")
+PRINTED = sub(r'^( +)log\((f"done)', r"\1print(\2")
 case("words: one line is printed, which is no rule, then a first evaluation", PRINTED, FIRST)
 case(
     "words: a new script imports what the owner renamed",
@@ -327,12 +304,12 @@ case(
     NO_CHECKPOINTS,
     result=both(
         move_file(TRAIN, "main_train.py"),
-        sub("tests/helpers.py", "^import train$", "import main_train as train"),
-        sub("tests/test_features.py", "^import train$", "import main_train as train"),
+        sub("^import train$", "import main_train as train", path="tests/helpers.py"),
+        sub("^import train$", "import main_train as train", path="tests/test_features.py"),
     ),
 )
-OURS = sub(CHECKPOINT, r"\A", "# ours\n")
-HALVED = sub(CHECKPOINT, "^(?: {4})+", lambda found: " " * (len(found[0]) // 2), None)
+OURS = sub(r"\A", "# ours\n", path=CHECKPOINT)
+HALVED = sub("^(?: {4})+", lambda found: " " * (len(found[0]) // 2), None, path=CHECKPOINT)
 RENAMED = everywhere(r"\boutput_dir\b(?!\")", "out_dir")
 LAID_OUT, GONE = "unused: checkpoint.py, which was only laid out", "goes with its feature"
 case(f"{LAID_OUT}, {GONE}", HALVED, NO_CHECKPOINTS, result=nothing)
@@ -341,13 +318,11 @@ case(f"unused: checkpoint.py, in which names are others, {GONE}", RENAMED, NO_CH
 CUT = "index = torch.randperm(len(images))\nimages = images[index].clone()"
 SHAPE = 'size, *shape = images.shape\nif progress.step == 0:\n    log(f"{shape}")'
 for name, text in {"cut": CUT, "read by their shape": SHAPE}.items():
-    edit = before(TRAIN, LOSS, text, "main")
-    result = before(TRAIN, r"images, others, share = mix\(", text, "main")
+    edit = before(LOSS, text, "main")
+    result = before(r"images, others, share = mix\(", text, "main")
     case(f"place: images that are {name} come before blends", edit, MIXING, result=result)
-edit = wrap(TRAIN, LOSS, COUNTED, "with accelerator.autocast():", "main")
-result = wrap(
-    TRAIN, r"images, others, share = mix", COUNTED, "with accelerator.autocast():", "main"
-)
+edit = wrap(LOSS, COUNTED, "with accelerator.autocast():", "main")
+result = wrap(r"images, others, share = mix", COUNTED, "with accelerator.autocast():", "main")
 case("place: new lines of the forward pass go into the owner's block", edit, MIXING, result=result)
 case(
     "file: evaluate in another one, with what both need, then predictions",
@@ -355,19 +330,19 @@ case(
     on("predictions"),
     result=both(
         move(("evaluate",), "parts.py", "Parts."),
-        delete("parts.py", "predictions_file = "),
+        delete("predictions_file = ", path="parts.py"),
         before(
-            "parts.py",
             EVALUATE,
             "predictions_file = PredictionsFile()  # filled by evaluate(), written by main()",
+            path="parts.py",
         ),
     ),
 )
 
 # hints, order and imports
 
-CONFIGS, RETURNED = sub(TRAIN, r"(\w+): Config\b", r"\1", None), sub(
-    TRAIN, r"(\(.*\)) -> [\w.\[\], ]+:$", r"\1:", None
+CONFIGS, RETURNED = sub(r"(\w+): Config\b", r"\1", None), sub(
+    r"(\(.*\)) -> [\w.\[\], ]+:$", r"\1:", None
 )
 for name, edit, update in (
     ("config, then no schedule", CONFIGS, NO_SCHEDULE),
@@ -376,10 +351,7 @@ for name, edit, update in (
     ("results, then no schedule", RETURNED, NO_SCHEDULE),
 ):
     case(f"hints: none of {name}", edit, update)
-edit = both(
-    sub(TRAIN, r"\bconfig: Config\b", "args", None),
-    sub(TRAIN, r"\bconfig(?=[.,)]| = )", "args", None),
-)
+edit = both(sub(r"\bconfig: Config\b", "args", None), sub(r"\bconfig(?=[.,)]| = )", "args", None))
 case("hints: config becomes args without one", edit, NO_DECAY)
 
 
@@ -390,7 +362,7 @@ def sorted_fields(files: Files) -> None:
     files[CONFIG] = "".join([head, mark, "\n".join(sorted(fields.split("\n"))), end, tail])
 
 
-BEHIND = sub(CONFIG, r"(    ema_decay: .*\n)((?:.*\n)*?    max_grad_norm: .*\n)", r"\2\1")
+BEHIND = sub(r"(    ema_decay: .*\n)((?:.*\n)*?    max_grad_norm: .*\n)", r"\2\1", path=CONFIG)
 for name, update, result in (
     ("Lion", LION, None),
     ("other numbers", NUMBERS, None),
@@ -420,8 +392,8 @@ for (name, head), (what, update) in product(
 ):
     case(f"module: {name}.BestModel, then {what}", module(name, head), update)
 edit = both(
-    sub(TRAIN, r"^(from metrics import [^)]*)\blog\b", r"\1log as say"),
-    sub(TRAIN, r"(?<![\w.])log\(", "say(", None),
+    sub(r"^(from metrics import [^)]*)\blog\b", r"\1log as say"),
+    sub(r"(?<![\w.])log\(", "say(", None),
 )
 case("module: log imported as say, then a stop on NaN", edit, NAN)
 
@@ -432,5 +404,5 @@ for first, second in (
     ("found, extra = {}, 0", "metrics.update(found)"),
     ("first = {}\nfound = dict(first)", "metrics |= found"),
 ):
-    edit = put(TRAIN, VALIDATE, f"{first}\n{second}".format(SAME))
+    edit = replace(VALIDATE, f"{first}\n{second}".format(SAME))
     case(f"steps: {first}, then an average", edit, EMA, result=edit, asks=TRAIN)

@@ -14,7 +14,6 @@ from corpus.edit import (
     TRAIN,
     Apply,
     Files,
-    after,
     append,
     both,
     create,
@@ -24,8 +23,8 @@ from corpus.edit import (
     nothing,
     remove,
     splice,
-    sub,
 )
+from corpus.script import after, sub
 from corpus.structure import formatted, rename
 from support.merges.case import case
 from support.merges.words import (
@@ -120,7 +119,7 @@ def moved(module: str, target: str, tests: bool = True) -> Apply:
     """A file has another name, by which the loop and the project's tests import it."""
     name = target.removesuffix(".py").replace("/", ".")
     old, new = f"from {module} import", f"from {name} import"
-    steps = [move_file(f"{module}.py", target), sub(TRAIN, old, new)]
+    steps = [move_file(f"{module}.py", target), sub(old, new)]
     return both(*steps, in_tests(old, new)) if tests else both(*steps)
 
 
@@ -172,8 +171,7 @@ def schedule_in_its_own_file(files: Files) -> None:
 
 
 SCHEDULE_MOVED = both(
-    schedule_in_its_own_file,
-    after(TRAIN, "from model import", "from schedule import build_schedule"),
+    schedule_in_its_own_file, after("from model import", "from schedule import build_schedule")
 )
 case("files: a function moved to a file of its own", SCHEDULE_MOVED, EMA)
 case("files: a function moved to a file of its own, which changes", SCHEDULE_MOVED, LINEAR)
@@ -194,22 +192,24 @@ case("files: a function moved down, which changes", schedule_last, LINEAR)
 
 edit = both(
     sub(
-        README, "Trains an image classifier on scikit-learn's handwritten digits", "Our classifier"
+        "Trains an image classifier on scikit-learn's handwritten digits",
+        "Our classifier",
+        path=README,
     ),
     append(README, "\n## Results\n\n| run | accuracy |\n| --- | --- |\n| 1 | 0.98 |\n"),
 )
 case("text: README's first paragraph and a section more", edit, EMA)
 OURS = "- **Ours**: two seeds for each run.\n"
-edit = sub(README, r"- \*\*Early stopping\*\*.*\n", rf"\g<0>{OURS}")
-also = [sub(README, r"- \*\*Metrics file\*\*.*\n", rf"{OURS}\g<0>")]
+edit = sub(r"- \*\*Early stopping\*\*.*\n", rf"\g<0>{OURS}", path=README)
+also = [sub(r"- \*\*Metrics file\*\*.*\n", rf"{OURS}\g<0>", path=README)]
 case("text: README's list, where a line is inserted", edit, EMA, also=also, start=STOP)
-edit = sub(README, r"^- \*\*.*\n", "", None)
+edit = sub(r"^- \*\*.*\n", "", None, path=README)
 case("text: README's list deleted, where a line is inserted", edit, EMA)
 
 
 def requirement(below: str, row: str) -> Apply:
     """One more dependency, below another."""
-    return sub(PYPROJECT, rf'^    "{below}>=.*\n', rf'\g<0>    "{row}",\n')
+    return sub(rf'^    "{below}>=.*\n', rf'\g<0>    "{row}",\n', path=PYPROJECT)
 
 
 TORCHMETRICS = requirement("tqdm", "torchmetrics>=1.4")
@@ -219,32 +219,32 @@ edit = requirement("tyro", "wandb>=0.18")
 case("text: a dependency that the update brings too", edit, WANDB, result=nothing)
 edit = requirement("tqdm", "wandb==0.17.2")
 case("text: a dependency that the update brings in another version", edit, WANDB, asks=PYPROJECT)
-edit = sub(PYPROJECT, '"(accelerate|safetensors|scikit-learn|torch|tqdm)>=', r'"\1==', 5)
+edit = sub('"(accelerate|safetensors|scikit-learn|torch|tqdm)>=', r'"\1==', 5, path=PYPROJECT)
 case("text: all dependencies pinned, and one more between them", edit, on("learning_curves"))
 edit = both(
-    sub(PYPROJECT, "line-length = 100", "line-length = 120", 2),
+    sub("line-length = 100", "line-length = 120", 2, path=PYPROJECT),
     append(PYPROJECT, "\n[tool.mypy]\nstrict = true\n"),
     literal(PYPROJECT, 'version = "0.1.0"', 'version = "1.2.0"'),
 )
 case("text: tables of one's own in pyproject.toml", edit, WANDB)
 edit = append(LAUNCH, "main_process_port: 29501\n")
-also = [sub(LAUNCH, "^rdzv_backend: ", r"main_process_port: 29501\n\g<0>")]
+also = [sub("^rdzv_backend: ", r"main_process_port: 29501\n\g<0>", path=LAUNCH)]
 case("text: a key at the end of a launch file, where two come", edit, FOUR, also=also)
-case("text: a value beside one that changes", sub(LAUNCH, "debug: false", "debug: true"), FOUR)
+case("text: a value beside one that changes", sub("debug: false", "debug: true", path=LAUNCH), FOUR)
 edit = both(
-    sub(LAUNCH, "^machine_rank: 0", r"# only one machine\n\g<0>"),
-    sub(LAUNCH, "use_cpu: false", r"\g<0>  # four of them"),
+    sub("^machine_rank: 0", r"# only one machine\n\g<0>", path=LAUNCH),
+    sub("use_cpu: false", r"\g<0>  # four of them", path=LAUNCH),
 )
 case("text: comments in a launch file", edit, FOUR)
-edit = sub(LAUNCH, "num_processes: 1", "num_processes: 2")
+edit = sub("num_processes: 1", "num_processes: 2", path=LAUNCH)
 case("text: the value that the update changes too", edit, FOUR, asks=LAUNCH)
 edit = both(
-    sub(ANSWERS, r"\A# .*", "# What we train with. Ask Kim before you change it."),
-    sub(ANSWERS, r"^\[features\.clipping\]", r"# tried in May: no better\n\g<0>"),
+    sub(r"\A# .*", "# What we train with. Ask Kim before you change it.", path=ANSWERS),
+    sub(r"^\[features\.clipping\]", r"# tried in May: no better\n\g<0>", path=ANSWERS),
 )
 case("text: comments in scaffold.toml", edit, WINDOW)
 case("text: patterns in .gitignore", append(".gitignore", "wandb/\n*.ckpt\n"), WANDB)
-edit = sub(README, r"^python train\.py$", r"\g<0> --epochs 40")
+edit = sub(r"^python train\.py$", r"\g<0> --epochs 40", path=README)
 case("text: the command in README, which changes too", edit, FOUR, asks=README)
 
 # job scripts
@@ -252,12 +252,12 @@ case("text: the command in README, which changes too", edit, FOUR, asks=README)
 
 def option(text: str) -> Apply:
     """A line of the owner's in the script that starts a job."""
-    return sub(JOB, "^#SBATCH --requeue\n", rf"\g<0>{text}\n")
+    return sub("^#SBATCH --requeue\n", rf"\g<0>{text}\n", path=JOB)
 
 
 def moved_option(text: str) -> Apply:
     """It stands there in place of the same line of the render."""
-    return both(sub(JOB, f"^{text}\n", ""), option(text))
+    return both(sub(f"^{text}\n", "", path=JOB), option(text))
 
 
 MEMORY, LONG = {"slurm.memory": "32G"}, {"slurm.partition": "long"}

@@ -4,8 +4,8 @@ import re
 from textwrap import dedent
 
 from corpus.changes import off, on
-from corpus.edit import CALLBACKS, DATA, TRAIN, Apply, Files, after, before, both, define, sub
-from corpus.edit import replace as put
+from corpus.edit import CALLBACKS, DATA, Apply, Files, both
+from corpus.script import after, before, define, replace, sub
 
 ANSWERS, JOB, LAUNCH, PYPROJECT, README, WEIGHTS = (
     "scaffold.toml",
@@ -57,18 +57,18 @@ OPTIMIZERS = r"from torch\.optim import AdamW"
 
 def literal(path: str, old: str, new: str) -> Apply:
     """A part of a text becomes another, which is there once and says only itself."""
-    return sub(path, re.escape(old), new.replace("\\", "\\\\"))
+    return sub(re.escape(old), new.replace("\\", "\\\\"), path=path)
 
 
 def comment(field: str, text: str) -> Apply:
     """A field of Config has another comment, or none."""
     ending = f"  # {text}" if text else ""
-    return sub(TRAIN, rf"^(    {field}: [^#\n]*?)  # .*", rf"\1{ending}")
+    return sub(rf"^(    {field}: [^#\n]*?)  # .*", rf"\1{ending}")
 
 
 def default(field: str, value: str) -> Apply:
     """A field of Config has another default."""
-    return sub(TRAIN, rf"^(    {field}: [^=\n]*= )\S+", rf"\g<1>{value}")
+    return sub(rf"^(    {field}: [^=\n]*= )\S+", rf"\g<1>{value}")
 
 
 def at_end(text: str) -> Apply:
@@ -96,10 +96,10 @@ FOCAL = '''
         losses = compute_loss(logits, labels)
         return ((1 - torch.exp(-losses)) ** gamma * losses).mean()
 '''
-OWN_LOSS = both(define(TRAIN, FOCAL), put(TRAIN, LOSS, "loss = focal_loss(model(images), labels)"))
-OWN_METRIC = after(TRAIN, VALIDATE, 'metrics["val_error"] = 1 - metrics["val_accuracy"]')
-PINNED = sub(DATA, r"^( +)shuffle=True,\n", r"\g<0>\1pin_memory=True,\n")
-FREED = after(TRAIN, CLEARED, "torch.cuda.empty_cache()")
+OWN_LOSS = both(define(FOCAL), replace(LOSS, "loss = focal_loss(model(images), labels)"))
+OWN_METRIC = after(VALIDATE, 'metrics["val_error"] = 1 - metrics["val_accuracy"]')
+PINNED = sub(r"^( +)shuffle=True,\n", r"\g<0>\1pin_memory=True,\n", path=DATA)
+FREED = after(CLEARED, "torch.cuda.empty_cache()")
 THROUGHPUT = '''
     class Throughput:
         """Steps in a second."""
@@ -111,14 +111,13 @@ THROUGHPUT = '''
             self.steps += 1
 '''
 OWN_CALLBACK = both(
-    sub(TRAIN, "^from callbacks import ", r"\g<0>Throughput, "),
-    before(TRAIN, RESUME, "throughput = Throughput()"),
-    before(TRAIN, r'if config\.checkpoint_unit == "steps"', "throughput.step()"),
+    sub("^from callbacks import ", r"\g<0>Throughput, "),
+    before(RESUME, "throughput = Throughput()"),
+    before(r'if config\.checkpoint_unit == "steps"', "throughput.step()"),
 )
 SGD = both(
-    sub(TRAIN, OPTIMIZERS, "from torch.optim import SGD"),
-    put(
-        TRAIN,
+    sub(OPTIMIZERS, "from torch.optim import SGD"),
+    replace(
         r"return AdamW\(",
         """
         return SGD(
@@ -129,13 +128,13 @@ SGD = both(
         )
         """,
     ),
-    after(TRAIN, "weight_decay: ", "momentum: float = 0.9"),
+    after("weight_decay: ", "momentum: float = 0.9"),
     comment("weight_decay", ""),
 )
 WANDB_BY_HAND = both(
-    after(TRAIN, OPTIMIZERS, "import wandb"),
-    before(TRAIN, RESUME, 'wandb.init(project="digits", config=vars(config))'),
-    after(TRAIN, LOGGED, "wandb.log(metrics, step=progress.step)"),
+    after(OPTIMIZERS, "import wandb"),
+    before(RESUME, 'wandb.init(project="digits", config=vars(config))'),
+    after(LOGGED, "wandb.log(metrics, step=progress.step)"),
 )
 FINISH = '''
     def weight_groups(model):
@@ -145,6 +144,6 @@ FINISH = '''
         return [{"params": decayed}, {"params": others, "weight_decay": 0.0}]
 '''
 OWN_OPTIMIZER = both(
-    put(TRAIN, r"parameters = model\.parameters\(\)", "parameters = weight_groups(model)"),
-    define(TRAIN, FINISH, MAIN),
+    replace(r"parameters = model\.parameters\(\)", "parameters = weight_groups(model)"),
+    define(FINISH, MAIN),
 )
