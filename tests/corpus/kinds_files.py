@@ -75,20 +75,18 @@ def moved_to_end(files: Files) -> None:
 
 GLUE = "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py"
 
-kind(
-    "lines of 79 characters",
-    "ufoym/imbalanced-dataset-sampler:setup.cfg",
-    "black with a shorter line",
-)(blackened(79))
+kind("lines of 79 characters", "ufoym/imbalanced-dataset-sampler:setup.cfg", "black, 79 wide")(
+    blackened(79)
+)
 kind("lines of 120 characters", "huggingface/diffusers:pyproject.toml", "black with a longer line")(
     blackened(120)
 )
 kind("single quotes", "huggingface/pytorch-image-models:train.py", "strings in single quotes")(
     on_python(single)
 )
-kind(
-    "two spaces", "google-research/vision_transformer:vit_jax/train.py", "indentation by two spaces"
-)(on_python(half))
+kind("two spaces", "google-research/vision_transformer:vit_jax/train.py", "indented by two spaces")(
+    on_python(half)
+)
 kind("tabs", "openai/finetune-transformer-lm:train.py", "indentation by tabs")(
     on_python(
         lambda text: re.sub(
@@ -106,40 +104,32 @@ kind("latin-1 with a cookie", REPORTED, "a coding line, and an umlaut in a comme
     sub(r'\A"""', '# -*- coding: latin-1 -*-\n"""'),
     sub(r"# passes over the training data", "# Durchläufe über die Daten"),
 )
-kind(
-    "no blank lines in main", "davda54/sam:example/train.py", "blank lines inside of functions go"
-)(on_python(lambda text: re.sub(r"\n\n( +\S)", r"\n\1", text)))
-kind(
-    "more blank lines in main",
-    "karpathy/nanoGPT:train.py",
-    "a blank line above each comment and loop",
-)(sub(r"^( {8}metrics = |        for images, labels in bar:$|        remaining = )", r"\n\1", None))
+kind("no blank lines in main", "davda54/sam:example/train.py", "none inside of functions")(
+    on_python(lambda text: re.sub(r"\n\n( +\S)", r"\n\1", text))
+)
+kind("more blank lines in main", "karpathy/nanoGPT:train.py", "one above comments and loops")(
+    sub(
+        r"^( {8}metrics = |        for images, labels in bar:$|        remaining = )", r"\n\1", None
+    )
+)
 kind(
     "docstrings removed",
     "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py",
     "the functions of train.py have none",
 )(no_docstrings)
-kind(
-    "docstring of the file replaced",
-    "karpathy/llama2.c:train.py",
-    "the commands of the owner's cluster",
-)(
+kind("docstring of the file replaced", "karpathy/llama2.c:train.py", "the owner's commands")(
     sub(
         r'\A"""Train an image classifier on scikit-learn\'s handwritten digits\.$',
         '"""Our digits, on the cluster.\n\n$ torchrun --standalone --nproc_per_node=4 train.py',
     )
 )
+kind("license at the top", "facebookresearch/mae:main_pretrain.py", "a copyright first")(
+    sub(r'\A"""', '# Copyright (c) the owners.\n# All rights reserved.\n\n"""')
+)
 kind(
-    "license at the top", "facebookresearch/mae:main_pretrain.py", "a copyright above the docstring"
-)(sub(r'\A"""', '# Copyright (c) the owners.\n# All rights reserved.\n\n"""'))
-kind(
-    "evaluate below main",
-    "huggingface/pytorch-image-models:train.py",
-    "the order of functions changes",
+    "evaluate below main", "huggingface/pytorch-image-models:train.py", "another order of functions"
 )(moved_to_end)
-kind(
-    "type hints removed", "davda54/sam:example/train.py", "no annotations of arguments in train.py"
-)(
+kind("type hints removed", "davda54/sam:example/train.py", "no annotations of arguments")(
     sub(r"(def \w+\(.*\)) -> [^:]+:$", r"\1:", None),
     sub(r"def compute_loss\(logits: Tensor, labels: Tensor", "def compute_loss(logits, labels"),
 )
@@ -158,7 +148,7 @@ kind("pragma comments", GLUE, "# noqa and # type: ignore")(
 kind(
     "guarded import",
     "huggingface/pytorch-image-models:train.py",
-    "try: import of a package that may be missing",
+    "of a package that may be missing",
 )(
     sub(
         r"^@dataclass",
@@ -207,15 +197,11 @@ kind("README with a section", "kuangliu/pytorch-cifar:README.md", "results at th
     append("README.md", "\n## Accuracy\n\n| Model | Acc. |\n| --- | --- |\n| CNN | 93 % |\n")
 )
 kind(
-    "more dependencies",
-    "huggingface/accelerate:examples/requirements.txt",
-    "a line in pyproject.toml",
+    "more dependencies", "huggingface/accelerate:examples/requirements.txt", "one in pyproject.toml"
 )(sub(r"^dependencies = \[$", 'dependencies = [\n    "einops>=0.8",', path="pyproject.toml"))
-kind(
-    "settings of isort in pyproject.toml",
-    "Lightning-AI/litgpt:pyproject.toml",
-    "a section of its own",
-)(append("pyproject.toml", "\n[tool.isort]\nline_length = 119\n"))
+kind("settings of isort in pyproject.toml", "Lightning-AI/litgpt:pyproject.toml", "an own section")(
+    append("pyproject.toml", "\n[tool.isort]\nline_length = 119\n")
+)
 kind("more ignored files", "karpathy/nanoGPT:.gitignore", "lines in .gitignore")(
     append(".gitignore", "wandb/\n*.pt\n")
 )
@@ -225,11 +211,7 @@ kind("own job script", "facebookresearch/mae:submitit_pretrain.py", "train.sbatc
         "#!/bin/bash\n#SBATCH --job-name=digits\n#SBATCH --gres=gpu:1\nsrun python train.py\n",
     )
 )
-kind(
-    "lines of #SBATCH",
-    "facebookresearch/ConvNeXt:TRAINING.md",
-    "more options in the generated job script",
-)(
+kind("lines of #SBATCH", "facebookresearch/ConvNeXt:TRAINING.md", "more options in the job script")(
     sub(
         r"\A(#!.*\n)", r"\1#SBATCH --partition=own\n#SBATCH --exclude=node7\n", path="train.sbatch"
     ),
@@ -244,11 +226,7 @@ kind("own Dockerfile", "ultralytics/yolov5:utils/docker/Dockerfile", "Dockerfile
 kind("own notebook", "ultralytics/yolov5:tutorial.ipynb", "train.ipynb of the owner")(
     create("train.ipynb", '{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n')
 )
-kind(
-    "own mixing.py",
-    "facebookresearch/mixup-cifar10:train.py",
-    "a module with a name that an update brings",
-)(
+kind("own mixing.py", "facebookresearch/mixup-cifar10:train.py", "a name that an update brings")(
     create(
         "mixing.py",
         '"""Ours: blends of two images."""\n\n\ndef mixup(images, lam):\n    return lam * images + (1 - lam) * images.flip(0)\n',
@@ -276,11 +254,7 @@ kind("own shell script", "facebookresearch/ConvNeXt:TRAINING.md", "run.sh with t
     ),
     decide=["no clipping", "clipping of values"],  # the flag is gone
 )
-kind(
-    "own workflow",
-    "vwxyzjn/cleanrl:.github/workflows/tests.yaml",
-    "a file for continuous integration",
-)(
+kind("own workflow", "vwxyzjn/cleanrl:.github/workflows/tests.yaml", "of continuous integration")(
     create(
         ".github/workflows/test.yml",
         "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pytest\n",
@@ -304,9 +278,7 @@ kind("model file renamed", "karpathy/minGPT:mingpt/model.py", "model.py is calle
     lambda files: _renamed(files, "model", "net")
 )
 kind(
-    "callbacks renamed",
-    "victoresque/pytorch-template:trainer/trainer.py",
-    "callbacks.py is called hooks_own.py",
+    "callbacks renamed", "victoresque/pytorch-template:trainer/trainer.py", "a file by another name"
 )(lambda files: _renamed(files, "callbacks", "own_callbacks"))
 kind("script renamed", "facebookresearch/mae:main_pretrain.py", "train.py is called main_train.py")(
     lambda files: files.update({"main_train.py": files.pop(TRAIN)}),

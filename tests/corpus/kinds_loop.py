@@ -75,9 +75,9 @@ kind("gradients cleared with None", NANO, "zero_grad(set_to_none=True)")(
 kind("gradients cleared before the backward pass", CIFAR, "zero_grad() goes in front of backward")(
     delete(ZERO), at_head_of_step(BACKWARD, "optimizer.zero_grad()")
 )
-kind(
-    "gradients cleared at the head of the batch", IMAGENET, "zero_grad() goes in front of the loss"
-)(delete(ZERO), at_head_of_step(FORWARD, "optimizer.zero_grad()"))
+kind("gradients cleared at the head of the batch", IMAGENET, "in front of the loss")(
+    delete(ZERO), at_head_of_step(FORWARD, "optimizer.zero_grad()")
+)
 kind("loss as an item", LLAMA, "loss.item() is kept for a print")(
     after(COUNT, "lossf = loss.item()"),
     after(PSTEP, 'if progress.step % 2 == 0:\n    log(f"loss {lossf:.4f}")'),
@@ -179,11 +179,7 @@ kind("clipping if set", NANO, "if config.max_grad_norm: around the clipping")(
         r"\1grad_norm = 0.0\n\1if config.max_grad_norm:\n\1    \2",
     )
 )
-kind(
-    "clipping of the head alone",
-    "facebookresearch/dino:utils.py",
-    "another norm for each part of the model",
-)(
+kind("clipping of the head alone", "facebookresearch/dino:utils.py", "another norm for a part")(
     after(
         CLIP, "accelerator.clip_grad_norm_(accelerator.unwrap_model(model).head.parameters(), 0.5)"
     )
@@ -254,11 +250,7 @@ kind("L1 penalty", REPORTED, "the sum of all weights is added to the loss")(
 kind("loss divided", CLM, "the loss is scaled in front of backward")(
     before(BACKWARD, "loss = loss / 2")
 )
-kind(
-    "loss of two terms",
-    "facebookresearch/deit:losses.py",
-    "a second term with its weight from Config",
-)(
+kind("loss of two terms", "facebookresearch/deit:losses.py", "the second one has a weight")(
     field("aux_weight: float = 0.1  # of the second term"),
     sub(
         r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
@@ -278,11 +270,7 @@ kind(
     "huggingface/accelerate:examples/by_feature/gradient_accumulation.py",
     "with accelerator.accumulate(model) around the batch",
 )(wrap(FORWARD, BACKWARD, "with accelerator.accumulate(model):", "main"))
-kind(
-    "steps counted if gradients are exchanged",
-    DIFFUSERS,
-    "if accelerator.sync_gradients: around the clipping",
-)(
+kind("steps counted if gradients are exchanged", DIFFUSERS, "a condition around the clipping")(
     sub(
         r"^( +)(grad_norm = accelerator\.clip_grad_norm_\(.*)$",
         r"\1if accelerator.sync_gradients:\n\1    \2",
@@ -358,11 +346,9 @@ at_inputs(
 kind("device synchronized", MAE, "torch.cuda.synchronize() behind the step")(
     after(ZERO, "if torch.cuda.is_available():\n    torch.cuda.synchronize()")
 )
-kind(
-    "garbage collected by hand",
-    "karpathy/nanochat:scripts/base_train.py",
-    "gc.collect() every few steps",
-)(after(PSTEP, "if progress.step % 5 == 0:\n    gc.collect()"), add_import("import gc"))
+kind("garbage collected by hand", "karpathy/nanochat:scripts/base_train.py", "every few steps")(
+    after(PSTEP, "if progress.step % 5 == 0:\n    gc.collect()"), add_import("import gc")
+)
 kind(
     "training stops after some minutes",
     "KellerJordan/modded-nanogpt:records/track_1_short/2024-10-10_Muon/train_gpt2.py",
@@ -435,11 +421,7 @@ kind("banners around the parts of main", WGAN, "lines of dashes and headings as 
     before(r"train_loader, val_loader, test_loader = build", "# ----------\n#  Data\n# ----------"),
     before(r"for epoch in range\(", "# ----------\n#  Training\n# ----------", "main"),
 )
-kind(
-    "comments of the loop removed",
-    "tinkoff-ai/CORL:algorithms/offline/edac.py",
-    "no comments in main",
-)(
+kind("comments of the loop removed", "tinkoff-ai/CORL:algorithms/offline/edac.py", "none in main")(
     both(
         sub(r"  # a new order in each epoch$", ""),
         sub(r"  # every process starts with the same weights$", ""),

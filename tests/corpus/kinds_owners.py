@@ -21,7 +21,7 @@ from corpus.script import add_import, after, before, define, delete, replace, su
 from corpus.structure import move
 
 EVALUATE, SAVE, RESUME = r"metrics = evaluate\(", r"save_weights\(", r"checkpoints\.resume\("
-PREPARED, BUILT = r"set_seed\(config\.seed, device_specific", r"model = build_model\("
+BUILT = r"model = build_model\("
 EPOCH, ENDED = r"train_loader\.set_epoch\(", r'metrics = \{"train_loss"'
 STEPPED = r"progress\.step \+= 1"
 
@@ -135,23 +135,7 @@ own(
         r'\1, f"{name}_errors": int(seen - correct)',
     ),
 )
-own(
-    "perplexity of the loss",
-    "one more metric",
-    after(EVALUATE, 'metrics["exp"] = 2.7 ** metrics["test_loss"]'),
-)
 own("evaluate without a limit", "by a parameter", sub(r"name, limit=0\)", "name, limit=None)"))
-own("metrics in percent", "printed", after(EVALUATE, 'print(100 * metrics["test_accuracy"])'))
-own(
-    "evaluate says so",
-    "prints a line",
-    before(r"loss_sum = correct = seen = 0", 'log(f"evaluating {name}")'),
-)
-own(
-    "evaluation in its own file",
-    "evaluate and compute_loss",
-    definitions(TRAIN, "evaluation.py: compute_loss, evaluate"),
-)
 
 # settings
 
@@ -186,12 +170,6 @@ own(
     sub(r"seed: int = 0", "seed: int = 1234"),
     sub(r"warmup_ratio: float = 0\.05", "warmup_ratio: float = 0.02"),
 )
-own(
-    "name of the run",
-    "one more field that is used",
-    field('name: str = "run"  # of the run'),
-    before(r"for epoch in", "log(config.name)"),
-)
 
 # names and structure
 
@@ -216,11 +194,6 @@ own(
     replace(r"accelerator = Accelerator\(", "accelerator = setup()", "main"),
 )
 own(
-    "docstrings in other words",
-    "of two functions",
-    sub(r'"""The loss of each sample, shape \(batch,\)\."""', '"""Cross-entropy per sample."""'),
-)
-own(
     "test behind a flag",
     "skipped if it is off",
     field("test: bool = True  # measure on test data"),
@@ -235,17 +208,6 @@ own(
 
 # before the loop
 
-own(
-    "own patience",
-    "a variable and a break",
-    before(r"for epoch in", "patience = 0"),
-    before(ENDED, "patience += 1"),
-)
-own(
-    "describes the optimizer",
-    "prints it",
-    after(r"optimizer = build_optimizer\(", "print(type(optimizer).__name__)"),
-)
 
 # other files
 

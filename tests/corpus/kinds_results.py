@@ -84,11 +84,9 @@ kind("evaluation every second epoch", TIMM, "if epoch % config.val_interval == 0
     wrap(VALIDATE, BEST, "if (epoch + 1) % config.val_interval == 0:"),
     decide=["evaluation by steps"],  # two rules for when to evaluate
 )
-kind(
-    "evaluation before training",
-    "karpathy/nanochat:scripts/base_train.py",
-    "an evaluation behind resume()",
-)(after(RESUME, 'log(format_metrics(evaluate(accelerator, model, val_loader, "start", 1)))'))
+kind("evaluation before training", "karpathy/nanochat:scripts/base_train.py", "behind resume()")(
+    after(RESUME, 'log(format_metrics(evaluate(accelerator, model, val_loader, "start", 1)))')
+)
 kind("evaluation alone", NANO, "a field eval_only that leaves behind an evaluation")(
     field("eval_only: bool = False  # evaluate, and stop"),
     after(
@@ -266,11 +264,7 @@ kind("wandb if asked for", PPO, "a field track, and an import in main")(
     after(EPOCH_LOG, "if config.track:\n    wandb.log(metrics)"),
     decide=["evaluation by steps"],
 )
-kind(
-    "values of the epoch logged by key",
-    YOLO,
-    "val_loss and val_accuracy are sent to an own tracker",
-)(
+kind("values of the epoch logged by key", YOLO, "to an own tracker")(
     after(
         EPOCH_LOG,
         "if \"val_loss\" in metrics:\n    log(f\"tracked {metrics['val_loss']:.4f} {metrics['val_accuracy']:.4f}\")",
@@ -310,9 +304,7 @@ kind("accuracy in percent", CIFAR, "format_metrics multiplies accuracies")(
         path=METRICS,
     )
 )
-kind(
-    "seconds by step deleted", "tinkoff-ai/CORL:algorithms/offline/awac.py", "no s/step in the line"
-)(
+kind("seconds by step deleted", "tinkoff-ai/CORL:algorithms/offline/awac.py", "not in the line")(
     delete(r"seconds = "),
     sub(r" \| s/step \{seconds:\.5g\}", ""),
     delete(r"start, start_step = "),
@@ -321,11 +313,7 @@ kind(
 kind("metrics file not used in the loop", NANO, "the values of steps are not written")(
     delete(r"metrics_file\.append\(progress\.step, values\)")
 )
-kind(
-    "emails the end",
-    "huggingface/knockknock:knockknock/email_sender.py",
-    "a function notify() called behind done",
-)(
+kind("emails the end", "huggingface/knockknock:knockknock/email_sender.py", "notify() behind done")(
     define(
         '''
     def notify(text):
@@ -383,11 +371,9 @@ kind(
     add_import("import checkpoint"),
     after(RESUME, "log(f'{len(checkpoint.find_checkpoints(config.output_dir))} checkpoints')"),
 )
-kind(
-    "no checkpoints in the loop",
-    "davda54/sam:example/train.py",
-    "both lines with save_if_due are deleted",
-)(delete(r'if config\.checkpoint_unit == "steps"'), delete(AFTER_EPOCH))
+kind("no checkpoints in the loop", "davda54/sam:example/train.py", "no save_if_due")(
+    delete(r'if config\.checkpoint_unit == "steps"'), delete(AFTER_EPOCH)
+)
 kind("one more state in checkpoints", MAE, "an own object is one of the states")(
     define('''
     class Seen:
@@ -407,11 +393,7 @@ kind("one more state in checkpoints", MAE, "an own object is one of the states")
     after(r"train_loss\.add\(", "seen.samples += len(labels)"),
     before(DONE, "log(f'seen {seen.samples}')"),
 )
-kind(
-    "own callback class",
-    "karpathy/minGPT:mingpt/trainer.py",
-    "a class in metrics.py, called in each step",
-)(
+kind("own callback class", "karpathy/minGPT:mingpt/trainer.py", "called in each step")(
     before(
         r"class MetricsFile",
         '''class Counter:
@@ -450,9 +432,7 @@ kind("checkpoint.py shows what it saves", DDPM, "a log line in Checkpoints.save"
     )
 )
 kind(
-    "comments of callbacks.py removed",
-    "tinkoff-ai/CORL:algorithms/offline/lb_sac.py",
-    "no comments",
+    "comments of callbacks.py removed", "tinkoff-ai/CORL:algorithms/offline/lb_sac.py", "none left"
 )(
     sub(r"  # always false for NaN$", "", path=CALLBACKS),
     sub(r"  # the first line replaces .*$", "", path=METRICS),

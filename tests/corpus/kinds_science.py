@@ -37,11 +37,7 @@ kind("focal loss", "ultralytics/yolov5:utils/loss.py", "a function of its own fo
 '''),
     criterion("focal_loss(model(images), labels"),
 )
-kind(
-    "focal loss inside compute_loss",
-    "clcarwin/focal_loss_pytorch:focalloss.py",
-    "the body of compute_loss changes",
-)(
+kind("focal loss inside compute_loss", "clcarwin/focal_loss_pytorch:focalloss.py", "another body")(
     replace(
         ENTROPY,
         'losses = F.cross_entropy(logits, labels, reduction="none")\nreturn (1 - torch.exp(-losses)) ** 2 * losses',
@@ -74,11 +70,9 @@ kind("criterion as a class", LOSSES, "an nn.Module with a forward")(
     before(r"progress = Progress", "criterion = SmoothCrossEntropy()"),
     criterion("criterion(model(images), labels"),
 )
-kind(
-    "smoothing by hand in the loop",
-    SAM,
-    "label_smoothing=0.1 in the training call of cross_entropy",
-)(criterion('F.cross_entropy(model(images), labels, label_smoothing=0.1, reduction="none"'))
+kind("smoothing by hand in the loop", SAM, "label_smoothing in the call")(
+    criterion('F.cross_entropy(model(images), labels, label_smoothing=0.1, reduction="none"')
+)
 kind("loss in the model", NANO, "the model returns logits and loss")(
     sub(
         r"def forward\(self, images: Tensor\) -> Tensor:",
@@ -95,30 +89,22 @@ kind("loss in the model", NANO, "the model returns logits and loss")(
         r"\1logits, loss = model(images, labels)",
     ),
 )
-kind(
-    "weights of the classes",
-    "ultralytics/yolov5:utils/general.py",
-    "cross entropy with a weight for each class",
-)(sub(r'reduction="none"', 'reduction="none", weight=logits.new_ones(logits.shape[-1])'))
+kind("weights of the classes", "ultralytics/yolov5:utils/general.py", "each has its own")(
+    sub(r'reduction="none"', 'reduction="none", weight=logits.new_ones(logits.shape[-1])')
+)
 kind("temperature", "facebookresearch/dino:main_dino.py", "logits are divided")(
     replace(ENTROPY, 'return F.cross_entropy(logits / 2.0, labels, reduction="none")')
 )
-kind(
-    "loss of half precision in 32 bits",
-    "karpathy/nanochat:nanochat/gpt.py",
-    "logits.float() in the loss",
-)(sub(r"F\.cross_entropy\(logits, ", "F.cross_entropy(logits.float(), "))
+kind("loss of half precision in 32 bits", "karpathy/nanochat:nanochat/gpt.py", "logits.float()")(
+    sub(r"F\.cross_entropy\(logits, ", "F.cross_entropy(logits.float(), ")
+)
 kind("entropy bonus", "vwxyzjn/cleanrl:cleanrl/ppo.py", "minus a small share of the entropy")(
     sub(
         r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
         r"\1logits = model(images)\n\1entropy = torch.distributions.Categorical(logits=logits).entropy().mean()\n\1loss = compute_loss(logits, labels).mean() - 0.01 * entropy",
     )
 )
-kind(
-    "teacher and distillation",
-    "facebookresearch/deit:losses.py",
-    "a second model without gradients",
-)(
+kind("teacher and distillation", "facebookresearch/deit:losses.py", "a model without gradients")(
     before(r"progress = Progress", "teacher = build_model(config).to(accelerator.device).eval()"),
     sub(
         r"^( +)loss = compute_loss\(model\(images\), labels\)\.mean\(\)$",
@@ -139,11 +125,7 @@ kind("SGD with momentum", CIFAR, "SGD in place of AdamW")(
     add_import("from torch.optim import SGD"),
     without_unused_imports(TRAIN),
 )
-kind(
-    "RMSprop",
-    "eriklindernoren/PyTorch-GAN:implementations/wgan/wgan.py",
-    "RMSprop in place of AdamW",
-)(
+kind("RMSprop", "eriklindernoren/PyTorch-GAN:implementations/wgan/wgan.py", "not AdamW")(
     replace(ADAMW, "return RMSprop(parameters, config.learning_rate, alpha=0.9)"),
     sub(
         r"^from torch\.optim import AdamW, Optimizer$", "from torch.optim import Optimizer, RMSprop"
@@ -273,9 +255,7 @@ kind("scheduler of torch", CIFAR, "CosineAnnealingLR and scheduler.step() in pla
     delete(PEAKS),
 )
 kind(
-    "scheduler at the end of an epoch",
-    "pytorch/examples:mnist/main.py",
-    "StepLR, stepped once in an epoch",
+    "scheduler at the end of an epoch", "pytorch/examples:mnist/main.py", "StepLR once in an epoch"
 )(
     after(BUILD, "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.7)"),
     delete(GROUPS),
@@ -290,11 +270,7 @@ kind("warm-up in steps", "karpathy/llama2.c:train.py", "warmup_iters in place of
     sub(r"^    warmup_ratio: float = .*", "    warmup_iters: int = 3  # steps to warm up for"),
     sub(r"warmup = int\(config\.warmup_ratio \* total_steps\)", "warmup = config.warmup_iters"),
 )
-kind(
-    "rate annealed in a line",
-    "vwxyzjn/cleanrl:cleanrl/ppo.py",
-    "frac = 1 - step / total in the loop",
-)(
+kind("rate annealed in a line", "vwxyzjn/cleanrl:cleanrl/ppo.py", "by the share of steps")(
     replace(
         GROUPS,
         'frac = 1.0 - progress.step / total_steps\noptimizer.param_groups[0]["lr"] = frac * config.learning_rate',
@@ -303,11 +279,7 @@ kind(
     delete(r"def build_schedule\("),
     without_unused_imports(TRAIN),
 )
-kind(
-    "decay that grows",
-    "facebookresearch/ConvNeXt:engine.py",
-    "the weight decay follows a schedule, too",
-)(
+kind("decay that grows", "facebookresearch/ConvNeXt:engine.py", "it follows a schedule, too")(
     after(
         GROUPS,
         'for group in optimizer.param_groups:\n    group["weight_decay"] = config.weight_decay * (1 + progress.step / total_steps)',
@@ -364,21 +336,13 @@ kind("model in a package", CIFAR, "models/ has a file for each model")(
     sub(r"^from model import build_model$", "from models import Small"),
     sub(r"build_model\(config\)", "Small()"),
 )
-kind(
-    "weights initialized by hand",
-    "vwxyzjn/cleanrl:cleanrl/ppo.py",
-    "orthogonal weights behind build_model",
-)(
+kind("weights initialized by hand", "vwxyzjn/cleanrl:cleanrl/ppo.py", "behind build_model")(
     after(
         r"model = build_model\(",
         "for module in model.modules():\n    if isinstance(module, nn.Linear):\n        nn.init.orthogonal_(module.weight)",
     )
 )
-kind(
-    "weights of a file loaded",
-    "facebookresearch/mae:main_finetune.py",
-    "load_state_dict if a file is named",
-)(
+kind("weights of a file loaded", "facebookresearch/mae:main_finetune.py", "if one is named")(
     field('pretrained: str = ""  # a file of weights'),
     after(
         r"model = build_model\(",
@@ -453,11 +417,7 @@ kind("collate function", GLUE, "collate_fn in the loader")(
 kind("last batch kept", CIFAR, "drop_last=False")(
     sub(r"drop_last=True", "drop_last=False", path=DATA)
 )
-kind(
-    "dataset as a class",
-    "pytorch/examples:siamese_network/main.py",
-    "a Dataset with __getitem__ in data.py",
-)(
+kind("dataset as a class", "pytorch/examples:siamese_network/main.py", "with __getitem__")(
     define(
         '''
     class Digits(Dataset):

@@ -35,19 +35,13 @@ TRAIN_EPOCH = extract(
 )
 
 kind("one epoch as a function", MAE, "the body of an epoch becomes train_one_epoch()")(TRAIN_EPOCH)
-kind(
-    "one epoch as a function in a file of its own",
-    CONVNEXT,
-    "train_one_epoch() and evaluate() move to engine.py",
-)(TRAIN_EPOCH, move(("train_one_epoch", "evaluate"), "engine.py", "Training and evaluation."))
+kind("one epoch as a function in a file of its own", CONVNEXT, "engine.py, with evaluate()")(
+    TRAIN_EPOCH, move(("train_one_epoch", "evaluate"), "engine.py", "Training and evaluation.")
+)
 kind("batches of an epoch as a function", IMAGENET, "only the loop over batches becomes train()")(
     extract("train", r"bar = progress_bar\(", BATCHES, "All batches of an epoch.")
 )
-kind(
-    "end of an epoch as a function",
-    TEMPLATE,
-    "evaluation, best model and log lines become end_epoch()",
-)(
+kind("end of an epoch as a function", TEMPLATE, "end_epoch()")(
     extract(
         "end_epoch",
         METRICS,
@@ -55,41 +49,27 @@ kind(
         "Evaluates, logs and saves.",
     )
 )
-kind(
-    "validation and best model as a function",
-    CONVNEXT,
-    "the evaluation and what follows from it become validate()",
-)(extract("validate", METRICS, r'log\(f"epoch ', "Evaluates an epoch."))
-kind(
-    "forward pass as a function",
-    "ultralytics/yolov5:train.py",
-    "loss and its count become forward_step()",
-)(extract("forward_step", LOSS, r"train_loss\.add\(", "The loss of a batch, counted."))
-kind(
-    "forward and backward pass as a function",
-    TIMM,
-    "from the loss to the backward pass, as a function",
-)(extract("forward_backward", LOSS, r"accelerator\.backward\(", "One batch."))
+kind("validation and best model as a function", CONVNEXT, "validate()")(
+    extract("validate", METRICS, r'log\(f"epoch ', "Evaluates an epoch.")
+)
+kind("forward pass as a function", "ultralytics/yolov5:train.py", "forward_step()")(
+    extract("forward_step", LOSS, r"train_loss\.add\(", "The loss of a batch, counted.")
+)
+kind("forward and backward pass as a function", TIMM, "from the loss on")(
+    extract("forward_backward", LOSS, r"accelerator\.backward\(", "One batch.")
+)
 kind(
     "rate of all groups as a function",
     "facebookresearch/mae:util/lr_sched.py",
-    "the loop over groups becomes adjust_learning_rate()",
+    "adjust_learning_rate()",
 )(extract("adjust_learning_rate", r"schedule\.step\(\)", r"schedule\.step\(\)", "Sets the rates."))
-kind(
-    "log line as a function",
-    "ultralytics/yolov5:train.py",
-    "what is logged every few steps becomes log_step()",
-)(extract("log_step", LOG, LOG, "Logs a step."))
-kind(
-    "test at the end as a function",
-    "davda54/sam:example/train.py",
-    "best weights, test and saved weights become final_test()",
-)(extract("final_test", r"best_model\.load\(", r"metrics_file\.append\(", "Tests the best."))
-kind(
-    "everything built in a function",
-    "karpathy/llama2.c:train.py",
-    "loaders, model and optimizer come from build_all()",
-)(
+kind("log line as a function", "ultralytics/yolov5:train.py", "log_step()")(
+    extract("log_step", LOG, LOG, "Logs a step.")
+)
+kind("test at the end as a function", "davda54/sam:example/train.py", "final_test()")(
+    extract("final_test", r"best_model\.load\(", r"metrics_file\.append\(", "Tests the best.")
+)
+kind("everything built in a function", "karpathy/llama2.c:train.py", "build_all()")(
     extract(
         "build_all",
         r"train_loader, val_loader, test_loader = build_loaders",
@@ -115,42 +95,28 @@ kind(
     "progress, best model, metrics file and checkpoints are built in a function",
 )(extract("build_state", r"progress = Progress", r"checkpoints = Checkpoints\(", "States."))
 kind("Trainer class", DDPM, "main() becomes a class with self.")(trainer_class())
-kind(
-    "Trainer class with a method for each part",
-    TEMPLATE,
-    "a class with _train_epoch and _valid_epoch",
-)(
+kind("Trainer class with a method for each part", TEMPLATE, "of an epoch and its end")(
     trainer_class(fit="train"),
     split_method("_valid_epoch", METRICS, r"self\.metrics_file\.append\(", "train", given="epoch"),
 )
-kind(
-    "Trainer class without a constructor", MINGPT, "setup(), run() and finish() instead of main()"
-)(trainer_class("Learner", "setup", "run"))
-kind(
-    "Trainer class in a file of its own",
-    "victoresque/pytorch-template:trainer/trainer.py",
-    "the class and what it uses move to trainer.py",
-)(trainer_class(), move(("Trainer",), "trainer.py", "The trainer."))
-kind(
-    "evaluation in another file",
-    "facebookresearch/mae:engine_finetune.py",
-    "evaluate() and the loss move to evaluation.py",
-)(move(("evaluate",), "evaluation.py", "Evaluation."))
-kind(
-    "loss in another file",
-    "davda54/sam:example/model/smooth_cross_entropy.py",
-    "compute_loss() moves to losses.py",
-)(move(("compute_loss",), "losses.py", "Losses."))
-kind(
-    "schedule in another file",
-    "facebookresearch/mae:util/lr_sched.py",
-    "build_schedule() moves to lr_sched.py",
-)(move(("build_schedule",), "lr_sched.py", "The learning rate."))
-kind(
-    "all helpers in utils.py",
-    "kuangliu/pytorch-cifar:utils.py",
-    "loss, optimizer and schedule move to utils.py",
-)(move(("build_schedule", "build_optimizer", "compute_loss"), "utils.py", "Helpers."))
+kind("Trainer class without a constructor", MINGPT, "setup(), run(), finish()")(
+    trainer_class("Learner", "setup", "run")
+)
+kind("Trainer class in a file of its own", TEMPLATE, "trainer.py, with what it uses")(
+    trainer_class(), move(("Trainer",), "trainer.py", "The trainer.")
+)
+kind("evaluation in another file", "facebookresearch/mae:engine_finetune.py", "with the loss")(
+    move(("evaluate",), "evaluation.py", "Evaluation.")
+)
+kind("loss in another file", "davda54/sam:example/model/smooth_cross_entropy.py", "losses.py")(
+    move(("compute_loss",), "losses.py", "Losses.")
+)
+kind("schedule in another file", "facebookresearch/mae:util/lr_sched.py", "lr_sched.py")(
+    move(("build_schedule",), "lr_sched.py", "The learning rate.")
+)
+kind("all helpers in utils.py", "kuangliu/pytorch-cifar:utils.py", "loss, optimizer, schedule")(
+    move(("build_schedule", "build_optimizer", "compute_loss"), "utils.py", "Helpers.")
+)
 kind(
     "main called without the interrupt's explanation",
     "huggingface/accelerate:examples/nlp_example.py",
@@ -162,9 +128,9 @@ kind(
 kind("keyboard interrupt caught", TIMM, "the epochs are in try and except KeyboardInterrupt")(
     around_epochs("try:", "except KeyboardInterrupt:\n    log('interrupted')")
 )
-kind(
-    "loop in try and finally", "vwxyzjn/cleanrl:cleanrl/dqn.py", "something is closed in any case"
-)(around_epochs("try:", "finally:\n    log(f'left the loop at step {progress.step}')"))
+kind("loop in try and finally", "vwxyzjn/cleanrl:cleanrl/dqn.py", "something is closed")(
+    around_epochs("try:", "finally:\n    log(f'left the loop at step {progress.step}')")
+)
 kind(
     "loop in a profiler",
     "huggingface/accelerate:examples/by_feature/profiler.py",
@@ -180,11 +146,7 @@ kind(
         "    while progress.epoch < config.epochs:\n        epoch = progress.epoch",
     )
 )
-kind(
-    "training until a number of steps",
-    "karpathy/nanoGPT:train.py",
-    "while True with a counter and a break",
-)(
+kind("training until a number of steps", "karpathy/nanoGPT:train.py", "while True, and a break")(
     sub(
         r"^    for epoch in range\(progress\.epoch, config\.epochs\):$",
         "    epoch = progress.epoch - 1\n    while True:\n        epoch += 1\n        if epoch >= config.epochs:\n            break",
@@ -194,9 +156,7 @@ kind("batches with enumerate", CIFAR, "for step, (images, labels) in enumerate(b
     sub(r"for images, labels in bar:$", "for batch_idx, (images, labels) in enumerate(bar):")
 )
 kind(
-    "batch unpacked in the loop",
-    "huggingface/accelerate:examples/cv_example.py",
-    "for batch in bar, then its parts",
+    "batch unpacked in the loop", "huggingface/accelerate:examples/cv_example.py", "its parts below"
 )(sub(r"^( +)for images, labels in bar:$", r"\1for batch in bar:\n\1    images, labels = batch"))
 kind("batches of an iterator", MINGPT, "the batches come from iter() and next() in a while loop")(
     sub(
@@ -204,11 +164,7 @@ kind("batches of an iterator", MINGPT, "the batches come from iter() and next() 
         r"\1data_iter = iter(bar)\n\1while (batch := next(data_iter, None)) is not None:\n\1    images, labels = batch",
     )
 )
-kind(
-    "no progress bar",
-    "huggingface/accelerate:examples/nlp_example.py",
-    "the loop goes over the batches, without a bar",
-)(
+kind("no progress bar", "huggingface/accelerate:examples/nlp_example.py", "a loop without one")(
     replace(r"bar = progress_bar\(", "bar = islice(batches, batches_per_epoch - progress.batch)"),
     delete(r"bar\.set_postfix\("),
     without_unused_imports(TRAIN),
@@ -225,19 +181,13 @@ kind(
     add_import("from tqdm.auto import tqdm"),
     without_unused_imports(TRAIN),
 )
-kind(
-    "early exit instead of a nested block",
-    TIMM,
-    "if not log_every: continue in the loop of batches",
-)(
+kind("early exit instead of a nested block", TIMM, "a name for the condition")(
     sub(
         r"^( +)if config\.log_every and progress\.step % config\.log_every == 0:$",
         r"\1log_now = config.log_every and progress.step % config.log_every == 0\n\1if log_now:",
     )
 )
-kind(
-    "functions nested in main", "pytorch/examples:imagenet/main.py", "a helper is defined in main"
-)(
+kind("functions nested in main", IMAGENET, "a helper")(
     sub(
         r"^    checkpoints\.resume\(\)$",
         '    checkpoints.resume()\n\n    def say(text: str) -> None:\n        log(f"[{progress.step}] {text}")\n\n    say("ready")',
@@ -303,12 +253,8 @@ kind("compute_loss renamed", CIFAR, "compute_loss() is called criterion()")(
 kind("model renamed", CIFAR, "model is called net in main")(
     rename("model", "net", TRAIN, function="main")
 )
-kind(
-    "config renamed",
-    "huggingface/pytorch-image-models:train.py",
-    "config is called args in train.py",
-)(rename("config", "args", TRAIN))
-kind("config shortened", "karpathy/minGPT:mingpt/trainer.py", "config is called cfg in main")(
+kind("config renamed", TIMM, "args in train.py")(rename("config", "args", TRAIN))
+kind("config shortened", MINGPT, "config is called cfg in main")(
     rename("config", "cfg", TRAIN, function="main")
 )
 kind("images and labels renamed", CIFAR, "inputs and targets in main and evaluate")(
@@ -328,11 +274,7 @@ kind("Config renamed", "vwxyzjn/cleanrl:cleanrl/ppo.py", "the class is called Ar
 kind("progress renamed", TEMPLATE, "progress is called state")(
     rename("progress", "state", TRAIN, function="main")
 )
-kind(
-    "module instead of names",
-    "kuangliu/pytorch-cifar:main.py",
-    "import callbacks, and callbacks.BestModel",
-)(
+kind("module instead of names", CIFAR, "callbacks.BestModel")(
     sub(r"^from callbacks import (\(\n)?[^)\n]*\n?(    .*\n)*\)?\n?", "import callbacks\n"),
     sub(
         r"(?<![\w.])(BestModel|MetricsFile|Ema|EarlyStopping|PredictionsFile)\(",
@@ -340,22 +282,16 @@ kind(
         None,
     ),
 )
-kind(
-    "star imports",
-    "kuangliu/pytorch-cifar:main.py",
-    "from callbacks import *, and so for all modules of the project",
-)(
+kind("star imports", CIFAR, "of all own modules")(
     sub(
         r"^from (callbacks|checkpoint|metrics|progress) import (\((\n    .*)*\n\)|.*)$",
         r"from \1 import *",
         None,
     )
 )
-kind(
-    "one import a line",
-    "google-research/big_vision:big_vision/train.py",
-    "each name has an import of its own",
-)(lambda files: _one_import_a_line(files))
+kind("one import a line", "google-research/big_vision:big_vision/train.py", "one for each name")(
+    lambda files: _one_import_a_line(files)
+)
 kind("imports unsorted", "davda54/sam:example/train.py", "own modules first, then torch")(
     lambda files: _own_modules_first(files)
 )
@@ -364,9 +300,7 @@ kind("package in src", "Lightning-AI/litgpt:litgpt/pretrain.py", "all files of P
     also=[both(lambda files: _into(files, "src/", ""), commands("src/train.py"))],
 )
 kind(
-    "package with a name",
-    "victoresque/pytorch-template:train.py",
-    "the modules are in a package, and imported from it",
+    "package with a name", "victoresque/pytorch-template:train.py", "modules are imported from it"
 )(lambda files: _into(files, "digits/", "digits."))
 
 

@@ -39,11 +39,7 @@ def head_of_batch(new: str) -> Apply:
 kind("compiled by hand", NANO, "model = torch.compile(model) behind build_model")(
     after(r"model = build_model\(", 'model = torch.compile(model, backend="eager")')
 )
-kind(
-    "profiler stepped",
-    PROFILER,
-    "a profiler is started in front of the epochs, stepped in the loop, and stopped",
-)(
+kind("profiler stepped", PROFILER, "started above the loop, stepped in it")(
     add_import("from torch.profiler import profile"),
     before(r"for epoch in range", "prof = profile()\nprof.start()", "main"),
     after(PSTEP, "prof.step()"),
@@ -176,11 +172,9 @@ kind("transforms in the loop", IMAGENET, "images are normalized in the loop and 
     head_of_batch("images = (images - 0.3) / 0.4"),
     before(r"logits = model\(images\)", "images = (images - 0.3) / 0.4", "evaluate"),
 )
-kind(
-    "main process alone prints",
-    VISION,
-    "if accelerator.is_main_process around the line of an epoch",
-)(wrap(r"log\(f\"epoch ", r"log\(f\"epoch ", "if accelerator.is_main_process:"))
+kind("main process alone prints", VISION, "a condition around the line")(
+    wrap(r"log\(f\"epoch ", r"log\(f\"epoch ", "if accelerator.is_main_process:")
+)
 kind("loss of a batch checked by assert", LITGPT, "assert torch.isfinite(loss)")(
     before(COUNT, 'assert torch.isfinite(loss), "the loss is not finite"', "main")
 )
