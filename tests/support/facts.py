@@ -14,8 +14,6 @@ class Facts:
     """Of a Python file."""
 
     imported: frozenset[str]  # top-level modules, but for one whose absence the code explains
-    taken: frozenset[tuple[str, str]]  # `from MODULE import NAME`
-    of_config: frozenset[str]  # the attributes of `config` and `self.config`
     used: frozenset[str]  # names and attributes
     bound: tuple[str, ...]  # names that a statement at the top defines
     first: frozenset[str]  # modules that are imported as soon as it is imported
@@ -35,24 +33,18 @@ def _read(text: str) -> Facts:
     for node in nodes:
         if isinstance(node, ast.Try) and "pip install" in "".join(map(ast.unparse, node.handlers)):
             optional |= set(node.body)
-    imported, taken, of_config, used = set(), set(), set(), set()
+    imported, used = set[str](), set[str]()
     for node in nodes:
         if isinstance(node, ast.Name):
             used.add(node.id)
         elif isinstance(node, ast.Attribute):
             used.add(node.attr)
-            if _is_config(node.value):
-                of_config.add(node.attr)
         elif isinstance(node, ast.Import) and node not in optional:
             imported |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            taken |= {(module, alias.name) for alias in node.names}
-            if node not in optional:
-                imported.add(module.partition(".")[0])
+        elif isinstance(node, ast.ImportFrom) and node not in optional:
+            imported.add((node.module or "").partition(".")[0])
     bound = tuple(name for statement in tree.body for name in _bound(statement))
-    sets = (frozenset(found) for found in (imported, taken, of_config, used))
-    return Facts(*sets, bound, frozenset(_imported_first(tree)))
+    return Facts(frozenset(imported), frozenset(used), bound, frozenset(_imported_first(tree)))
 
 
 def _imported_first(tree: ast.Module) -> Iterator[str]:
@@ -61,12 +53,6 @@ def _imported_first(tree: ast.Module) -> Iterator[str]:
             yield from (alias.name for alias in statement.names)
         elif isinstance(statement, ast.ImportFrom):
             yield str(statement.module)
-
-
-def _is_config(node: ast.expr) -> bool:
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return (node.value.id, node.attr) == ("self", "config")
-    return isinstance(node, ast.Name) and node.id == "config"
 
 
 def _bound(statement: ast.stmt) -> list[str]:
