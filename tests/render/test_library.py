@@ -1,7 +1,6 @@
 """What projects get from templates/lib, called directly. A section for each of its files."""
 
 import importlib
-import json
 import random
 import sys
 from collections import Counter
@@ -42,7 +41,6 @@ def load(name: str) -> Late:
 
 
 chats = load("chats")
-json_lines = load("json_lines")
 limits = load("limits")
 metrics = load("metrics")
 models = load("models")
@@ -160,20 +158,6 @@ def test_missing_splits_are_a_tenth_of_the_training_data():
     config = SimpleNamespace(dataset_name="/no/such/folder", dataset_subset="")
     with pytest.raises(SystemExit, match="can't be loaded"):
         hub.load_splits.__wrapped__(config)
-
-
-# json_lines
-
-
-def test_objects_are_read_with_their_places(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"a": 1}\n\n{"a": 2}\n')
-    found = list(json_lines.read_objects(str(path)))
-    assert found == [(f"{path}, line 1", {"a": 1}), (f"{path}, line 3", {"a": 2})]
-    for text, said in (("[1]", "is not a JSON object"), ("{", "is not JSON")):
-        path.write_text(text)
-        with pytest.raises(SystemExit, match=said):
-            list(json_lines.read_objects(str(path)))
 
 
 # limits
@@ -344,54 +328,7 @@ def test_squares_are_center_crops() -> None:
     assert scaled.shape == (3, 8, 8) and scaled[0, 0, 0] < 0.5, "its edges are black"
 
 
-# folders, image_folders
-
-
-def test_validation_data_has_three_names(tmp_path: Path) -> None:
-    find_split = load("folders").find_split
-    (tmp_path / "train").mkdir()
-    assert find_split(tmp_path, "val") == tmp_path / "val"
-    (tmp_path / "valid").mkdir()
-    assert find_split(tmp_path, "val") == tmp_path / "valid"
-    (tmp_path / "validation").mkdir()
-    with pytest.raises(SystemExit, match="are both validation data"):
-        find_split(tmp_path, "val")
-
-
-def test_folders_are_classes(tmp_path: Path) -> None:
-    folders = load("image_folders")
-    for name in ("b", "a"):
-        (tmp_path / name).mkdir()
-        Image.new("RGB", (9, 9)).save(tmp_path / name / "0.png")
-    (tmp_path / "a" / "notes.txt").write_text("no image")
-    paths = folders.find_images(tmp_path)
-    assert [path.parent.name for path in paths] == ["a", "b"]
-    parts = {"train": paths, "val": [], "test": []}
-    data = folders.LabelledFiles(paths, 4, folders.find_classes(parts))
-    assert [(image.shape, label) for image, label in (data[0], data[1])] == [
-        ((3, 4, 4), 0),
-        ((3, 4, 4), 1),
-    ]
-    with pytest.raises(SystemExit, match="use two, or more"):
-        folders.find_classes({**parts, "train": paths[:1]})
-
-
-# coco, polygons
-
-
-def test_coco_files_are_read_and_checked(tmp_path: Path) -> None:
-    coco, path = load("coco"), tmp_path / "train.json"
-    Image.new("RGB", (8, 6)).save(tmp_path / "a.png")
-    image = {"id": 7, "file_name": "a.png", "width": 8, "height": 6}
-    objects = [{"image_id": 7, "category_id": 2, "bbox": [0, 0, 2, 2]}]
-    content = {"images": [image], "annotations": objects, "categories": [{"id": 2, "name": "cup"}]}
-    path.write_text(json.dumps(content))
-    rows = coco.read_images(path)
-    assert rows == {7: (tmp_path / "a.png", (8, 6))}
-    assert coco.read_categories(path) == {2: "cup"}
-    assert [row for _, row in coco.read_annotations(path, rows)] == objects
-    with pytest.raises(SystemExit, match="there is no image 7"):
-        list(coco.read_annotations(path, {}))
+# polygons
 
 
 def test_masks_are_polygons_or_run_lengths() -> None:
@@ -429,7 +366,7 @@ def test_another_transform_leaves_the_original() -> None:
         samples.with_transform([1], "new")
 
 
-# models: layers of images; contrast, photos
+# models: layers of images; contrast
 
 
 def test_layers_follow_the_size_of_images() -> None:
@@ -444,13 +381,6 @@ def test_a_loss_among_others_is_that_of_cross_entropy() -> None:
     first = torch.zeros(4, dtype=torch.long)
     expected = torch.nn.functional.cross_entropy(rows / 0.5, first, reduction="none")
     torch.testing.assert_close(losses, expected)
-
-
-def test_photos_are_rgb(tmp_path: Path) -> None:
-    Image.new("L", (5, 4), 9).save(tmp_path / "a.png")
-    assert load("photos").read_image(tmp_path / "a.png").getpixel((0, 0)) == (9, 9, 9)
-    with pytest.raises(SystemExit, match=r"b\.png can't be read as an image"):
-        load("photos").read_image(tmp_path / "b.png")
 
 
 # cells
