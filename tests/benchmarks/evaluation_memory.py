@@ -1,5 +1,6 @@
 """What an evaluation adds to memory: `python evaluation_memory.py WAY SAMPLES`, in megabytes."""
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -103,6 +104,17 @@ def peak() -> float:
     """
     status = Path("/proc/self/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
+def measure_memory(folder: Path, rounds: int) -> dict[str, dict[str, float]]:
+    """Megabytes that an evaluation adds to its process, by what evaluates and number of samples."""
+    found: dict[str, dict[str, float]] = {}
+    for way in WAYS:
+        for samples in ("10000", "100000", "1000000"):
+            command = [sys.executable, __file__, way, samples]
+            result = subprocess.run(command, check=True, capture_output=True, text=True)
+            found.setdefault(way, {})[samples] = float(result.stdout.splitlines()[-1])
+    return found
 
 
 if __name__ == "__main__":

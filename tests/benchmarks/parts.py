@@ -1,6 +1,7 @@
 """What parts of the generated loop cost a tiny model: each alone, in a loop without the others."""
 
 from collections.abc import Collection
+from pathlib import Path
 
 from cases import MODELS, Case
 from contenders.scaffold_project import load_project, train_project
@@ -18,7 +19,7 @@ LINES = {  # of train.py, and what they become without a part
 Changes = tuple[tuple[str, str], ...]
 
 
-def measure_parts(rounds: int) -> dict[str, list[float]]:
+def measure_parts(folder: Path, rounds: int) -> dict[str, list[float]]:
     """Quartiles of the ratio to the bare loop: of the whole loop, of one without any of the parts,
     and of those with one part each."""
     kept = {"all of them": LINES, "none of them": (), **{part: (part,) for part in LINES}}

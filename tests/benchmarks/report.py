@@ -44,10 +44,15 @@ def parts_table(results: Results) -> str:
     return table(["parts of the generated loop that are in", "ratio to the bare loop"], rows)
 
 
+def one_row(title: str, cells: dict[str, str]) -> str:
+    """A table of one row."""
+    return table(["", *cells], [[title, *cells.values()]])
+
+
 def startup_table(results: Results) -> str:
     found = results["startup"]["first step"]
-    cells = [f"{row['seconds']:.1f} s ({row['ratio']:.2f})" for row in found.values()]
-    return table(["", *found], [["start to first step", *cells]])
+    cells = {name: f"{row['seconds']:.1f} s ({row['ratio']:.2f})" for name, row in found.items()}
+    return one_row("start to first step", cells)
 
 
 def memory_table(results: Results) -> str:
@@ -68,19 +73,15 @@ def commands_table(results: Results) -> str:
 
 
 def checkpoints_table(results: Results) -> str:
-    found = results["checkpoints"]
-    cells = [f"{seconds:.2f} s" for seconds in found.values()]
-    return table(["", *found], [["a checkpoint of 300 MB", *cells]])
+    cells = {name: f"{seconds:.2f} s" for name, seconds in results["checkpoints"].items()}
+    return one_row("a checkpoint of 300 MB", cells)
 
 
 def scale_table(results: Results) -> str:
-    speeds = results["scale"]["samples_per_second"]
-    costs = results["scale"]["step_us"]
-    header = ["", *(f"{count} process(es)" for count in speeds)]
-    header += [f"first {count} steps" for count in costs]
-    cells = [f"{speed} samples/s" for speed in speeds.values()]
-    cells += [f"{cost} µs each" for cost in costs.values()]
-    return table(header, [["small CNN; tiny MLP", *cells]])
+    speeds, costs = results["scale"]["samples_per_second"], results["scale"]["step_us"]
+    cells = {f"{count} process(es)": f"{speed} samples/s" for count, speed in speeds.items()}
+    cells |= {f"first {count} steps": f"{cost} µs each" for count, cost in costs.items()}
+    return one_row("small CNN; tiny MLP", cells)
 
 
 def signals_table(results: Results) -> str:

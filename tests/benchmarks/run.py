@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from datetime import date
+from importlib import import_module
 from importlib.metadata import distributions, version
 from pathlib import Path
 
@@ -24,68 +25,24 @@ PACKAGES = [
     *["pytorch-ignite", "copier", "cookiecutter", "cruft"],
     *["timm", "torchvision"],
 ]
-ROUNDS = {
-    "steps": 7,
-    "parts": 7,
-    "startup": 3,
-    "checkpoints": 5,
-    "commands": 5,
-    "scale": 5,
-    "signals": 5,
-    "images": 9,
+# the module, its function, and how often it measures
+MEASURES = {
+    "steps": ("steps", "measure_steps", 7),
+    "parts": ("parts", "measure_parts", 7),
+    "startup": ("startup", "measure_startup", 3),
+    "memory": ("evaluation_memory", "measure_memory", 1),
+    "checkpoints": ("checkpoint_time", "measure_checkpoints", 5),
+    "commands": ("command_line", "measure_command_line", 5),
+    "scale": ("scale", "measure_scale", 5),
+    "signals": ("scale", "measure_signals", 5),
+    "images": ("image_loading", "measure_images", 9),
 }
 
 
 def measure(name: str, folder: Path) -> object:
     """The figures of one measurement; its modules are imported only for it."""
-    if name == "steps":
-        from steps import measure_steps
-
-        return measure_steps(ROUNDS[name])
-    if name == "parts":
-        from parts import measure_parts
-
-        return measure_parts(ROUNDS[name])
-    if name == "startup":
-        from startup import measure_startup
-
-        return measure_startup(folder, ROUNDS[name])
-    if name == "memory":
-        return measure_memory()
-    if name == "checkpoints":
-        from checkpoint_time import measure_checkpoints
-
-        return measure_checkpoints(folder, ROUNDS[name])
-    if name == "commands":
-        from command_line import measure_command_line
-
-        return measure_command_line(folder, ROUNDS[name])
-    if name == "signals":
-        from scale import measure_signals
-
-        return measure_signals(folder, ROUNDS[name])
-    if name == "images":
-        from image_loading import measure_images
-
-        return measure_images(folder, ROUNDS[name])
-    from scale import measure_scale
-
-    return measure_scale(folder, ROUNDS[name])
-
-
-NAMES = ["steps", "parts", "startup", "memory", "checkpoints", "commands", "scale", "signals"]
-NAMES += ["images"]
-
-
-def measure_memory() -> dict[str, dict[str, float]]:
-    """Megabytes that an evaluation adds to its process, by what evaluates and number of samples."""
-    found: dict[str, dict[str, float]] = {}
-    for way in ("scaffold", "all outputs kept", "HF Trainer"):
-        for samples in ("10000", "100000", "1000000"):
-            command = [sys.executable, str(HERE / "evaluation_memory.py"), way, samples]
-            result = subprocess.run(command, check=True, capture_output=True, text=True)
-            found.setdefault(way, {})[samples] = float(result.stdout.splitlines()[-1])
-    return found
+    module, function, rounds = MEASURES[name]
+    return getattr(import_module(module), function)(folder, rounds)
 
 
 def machine() -> dict[str, object]:
@@ -121,10 +78,10 @@ def trainite_version() -> dict[str, str]:
 
 
 def main(names: list[str]) -> None:
-    if wrong := set(names) - set(NAMES):
-        raise SystemExit(f"{', '.join(wrong)}: no measurement. There are {', '.join(NAMES)}.")
+    if wrong := set(names) - set(MEASURES):
+        raise SystemExit(f"{', '.join(wrong)}: no measurement. There are {', '.join(MEASURES)}.")
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    for name in names or NAMES:
+    for name in names or MEASURES:
         print(f"measuring {name}", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory() as folder:
             results[name] = measure(name, Path(folder))

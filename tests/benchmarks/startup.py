@@ -1,4 +1,4 @@
-"""How long it takes from the start of a process to its first step, and to its help."""
+"""How long it takes from the start of a process to its first step."""
 
 import sys
 from pathlib import Path
@@ -39,7 +39,7 @@ def write_project(folder: Path, number: int = 0, epochs: int = 1, option: str = 
 
 
 def measure_startup(folder: Path, rounds: int) -> dict[str, dict]:
-    """Seconds to the first step and to the help, and ratios to the bare script's."""
+    """Seconds to the first step, and ratios to the bare script's."""
     project = write_project(folder / "startup")
     runs = iter(range(10_000))
 
@@ -54,11 +54,4 @@ def measure_startup(folder: Path, rounds: int) -> dict[str, dict]:
     for name, module in CONTENDERS.items():
         if name != "scaffold":
             first[name] = lambda module=module: other(module)
-    helps = {
-        "bare": lambda: ([sys.executable, "train_one.py", "--help"], HERE),
-        "scaffold": lambda: ([sys.executable, "train.py", "--help"], project),
-    }
-    return {
-        "first step": time_in_turns(first, "bare", rounds),
-        "--help": time_in_turns(helps, "bare", rounds),
-    }
+    return {"first step": time_in_turns(first, "bare", rounds)}

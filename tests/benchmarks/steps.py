@@ -36,7 +36,7 @@ Train = Callable[[Case, nn.Module, TensorDataset], None]
 STALL = 1.5  # a block that took so many times the usual was held up by something else
 
 
-def measure_steps(rounds: int) -> list[dict]:
+def measure_steps(folder: Path, rounds: int) -> list[dict]:
     """A row for each model and option: microseconds of a step, and ratios to the bare loop.
 
     The contenders take turns, in another order each round, all in this process and on one thread.
