@@ -4,8 +4,6 @@ import io
 import re
 import tokenize
 
-import black
-
 from corpus.edit import (
     CALLBACKS,
     REPORTED,
@@ -16,23 +14,10 @@ from corpus.edit import (
     both,
     commands,
     create,
-    find,
     kind,
-    splice,
 )
 from corpus.script import sub
-
-
-def blackened(width: int, quotes: bool = True):
-    def apply(files: Files) -> None:
-        mode = black.Mode(
-            line_length=width, string_normalization=quotes, magic_trailing_comma=False
-        )
-        for path in files:
-            if path.endswith(".py"):
-                files[path] = black.format_str(files[path], mode=mode)
-
-    return apply
+from corpus.structure import formatted, move_below
 
 
 def on_python(change):
@@ -64,22 +49,13 @@ def no_docstrings(files: Files) -> None:
         raise CannotEdit("no docstrings")
 
 
-def moved_to_end(files: Files) -> None:
-    """evaluate() below main()."""
-    (place,) = find(files[TRAIN], r"@torch\.no_grad\(\) def evaluate", "")
-    lines = files[TRAIN].splitlines()[place.start : place.end]
-    text = splice(files[TRAIN], place.start, place.end + 2, [])
-    (main,) = find(text, r"def main\(", "")
-    files[TRAIN] = splice(text, main.end, main.end, ["", "", *lines])
-
-
 GLUE = "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py"
 
 kind("lines of 79 characters", "ufoym/imbalanced-dataset-sampler:setup.cfg", "black, 79 wide")(
-    blackened(79)
+    formatted(length=79)
 )
 kind("lines of 120 characters", "huggingface/diffusers:pyproject.toml", "black with a longer line")(
-    blackened(120)
+    formatted(length=120)
 )
 kind("single quotes", "huggingface/pytorch-image-models:train.py", "strings in single quotes")(
     on_python(single)
@@ -128,7 +104,7 @@ kind("license at the top", "facebookresearch/mae:main_pretrain.py", "a copyright
 )
 kind(
     "evaluate below main", "huggingface/pytorch-image-models:train.py", "another order of functions"
-)(moved_to_end)
+)(move_below(r"@torch\.no_grad\(\) def evaluate", r"def main\("))
 kind("type hints removed", "davda54/sam:example/train.py", "no annotations of arguments")(
     sub(r"(def \w+\(.*\)) -> [^:]+:$", r"\1:", None),
     sub(r"def compute_loss\(logits: Tensor, labels: Tensor", "def compute_loss(logits, labels"),

@@ -9,7 +9,6 @@ from corpus.edit import (
     REPORTED,
     TRAIN,
     Apply,
-    CannotEdit,
     Files,
     create,
     field,
@@ -18,7 +17,7 @@ from corpus.edit import (
     splice,
 )
 from corpus.script import add_import, after, before, define, delete, replace, sub, wrap
-from corpus.structure import move
+from corpus.structure import move, rename
 
 EVALUATE, SAVE, RESUME = r"metrics = evaluate\(", r"save_weights\(", r"checkpoints\.resume\("
 BUILT = r"model = build_model\("
@@ -61,37 +60,6 @@ def put_into(path: str, target: str) -> Apply:
             files[target] = "\n".join(heads) + "\n\n\n" + body
 
     return apply
-
-
-def one_epoch(inner: bool) -> Apply:
-    """The steps of an epoch become a function, above main or inside of it."""
-
-    def apply(files: Files) -> None:
-        text = files[TRAIN]
-        (loop,) = find(text, r"for images, labels in bar|while window", "main")
-        lines = text.splitlines()
-        given = "accelerator, model, optimizer, bar, config, progress, train_loss, schedule"
-        given += ", total_steps, metrics_file, checkpoints"
-        body = lines[loop.start : loop.end]
-        start = "start, start_step = time.perf_counter(), progress.step"
-        if f"        {start}" not in lines or "window" in loop.text:
-            raise CannotEdit("the loop has another form")
-        if inner:
-            head, call, margin = "def train_one_epoch(bar):", "train_one_epoch(bar)", "    "
-        else:
-            head, call, margin = f"def train_one_epoch({given}):", f"train_one_epoch({given})", ""
-        new = [margin + head, f"{margin}    {start}"]
-        new += [margin + row[4:] if row else "" for row in body]
-        text = splice(text, loop.start, loop.end, [f"        {call}"])
-        text = text.replace(f"        {start}\n", "", 1)
-        (place,) = find(text, r"for epoch in" if inner else r"def main\(", "main" if inner else "")
-        files[TRAIN] = splice(text, place.start, place.start, [*new, "", *([] if inner else [""])])
-
-    return apply
-
-
-def renamed(old: str, new: str, path: str = TRAIN) -> Apply:
-    return sub(rf"(?<![\w.\"]){old}(?=[\s,.)(\]:]|$)(?!\.safetensors)(?!=)", new, None, path=path)
 
 
 # the loop
@@ -173,15 +141,8 @@ own(
 
 # names and structure
 
-own("accelerator is acc", "in train.py", renamed("accelerator", "acc"))
+own("accelerator is acc", "in train.py", rename("accelerator", "acc"))
 own("metrics is results", "in main", sub(r"\bmetrics\b(?!_file| import|\.jsonl)", "results", None))
-own("one epoch as a function inside", "train_one_epoch in main", one_epoch(True))
-own(
-    "one epoch as a function, and net",
-    "extracted and renamed",
-    one_epoch(False),
-    renamed("model", "net"),
-)
 own("weights in utils", "weights.py is gone", put_into("weights.py", "utils.py"))
 own("weights in train.py", "weights.py is gone", put_into("weights.py", TRAIN))
 own("metrics in progress.py", "metrics.py is gone", put_into(METRICS, METRICS))

@@ -3,12 +3,13 @@
 import ast
 import re
 
-from corpus.edit import TRAIN, CannotEdit, both, commands, create, kind, splice
+from corpus.edit import TRAIN, both, commands, create, kind
 from corpus.script import add_import, delete, replace, sub
 from corpus.structure import (
     around_epochs,
     extract,
     move,
+    one_import_a_line,
     rename,
     split_method,
     trainer_class,
@@ -290,7 +291,7 @@ kind("star imports", CIFAR, "of all own modules")(
     )
 )
 kind("one import a line", "google-research/big_vision:big_vision/train.py", "one for each name")(
-    lambda files: _one_import_a_line(files)
+    one_import_a_line
 )
 kind("imports unsorted", "davda54/sam:example/train.py", "own modules first, then torch")(
     lambda files: _own_modules_first(files)
@@ -302,20 +303,6 @@ kind("package in src", "Lightning-AI/litgpt:litgpt/pretrain.py", "all files of P
 kind(
     "package with a name", "victoresque/pytorch-template:train.py", "modules are imported from it"
 )(lambda files: _into(files, "digits/", "digits."))
-
-
-def _one_import_a_line(files: dict[str, str]) -> None:
-    text = files[TRAIN]
-    made = 0
-    for node in reversed(ast.parse(text).body):
-        if isinstance(node, ast.ImportFrom) and len(node.names) > 1:
-            names = [f"{a.name} as {a.asname}" if a.asname else a.name for a in node.names]
-            new = [f"from {node.module} import {name}" for name in names]
-            text = splice(text, node.lineno - 1, node.end_lineno or 0, new)
-            made += 1
-    if not made:
-        raise CannotEdit("no import has two names")
-    files[TRAIN] = text
 
 
 def _own_modules_first(files: dict[str, str]) -> None:

@@ -235,6 +235,34 @@ def rename_in(text: str, names: dict[str, str], start: int, end: int) -> str:
     return "".join(lines)
 
 
+def one_import_a_line(files: Files) -> None:
+    """Each name has an import of its own."""
+    text = files[TRAIN]
+    made = 0
+    for node in reversed(ast.parse(text).body):
+        if isinstance(node, ast.ImportFrom) and len(node.names) > 1:
+            names = [f"{a.name} as {a.asname}" if a.asname else a.name for a in node.names]
+            new = [f"from {node.module} import {name}" for name in names]
+            text = splice(text, node.lineno - 1, node.end_lineno or 0, new)
+            made += 1
+    if not made:
+        raise CannotEdit("no import has two names")
+    files[TRAIN] = text
+
+
+def move_below(pattern: str, other: str) -> Apply:
+    """A function of train.py moves below another one."""
+
+    def apply(files: Files) -> None:
+        (place,) = find(files[TRAIN], pattern, "")
+        lines = files[TRAIN].splitlines()[place.start : place.end]
+        text = splice(files[TRAIN], place.start, place.end + 2, [])
+        (above,) = find(text, other, "")
+        files[TRAIN] = splice(text, above.end, above.end, ["", "", *lines])
+
+    return apply
+
+
 def behind_epochs(new: str) -> Apply:
     """Lines between the loop over epochs and what follows."""
 

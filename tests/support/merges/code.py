@@ -5,9 +5,9 @@ from itertools import permutations
 from textwrap import indent
 
 from corpus.changes import on
-from corpus.edit import CALLBACKS, CHECKPOINT, CONFIG, TRAIN, Apply, Files, both
+from corpus.edit import CALLBACKS, CHECKPOINT, CONFIG, TRAIN, Apply, both
 from corpus.script import after, before, cut, define, delete, replace, sub, wrap
-from corpus.structure import formatted
+from corpus.structure import formatted, one_import_a_line
 from support.merges.case import case
 from support.merges.words import (
     BF16,
@@ -75,14 +75,6 @@ edit = both(
     sub(r"\btime\.perf_counter\(", "perf_counter(", 2),
 )
 case("imports: another form of an import beside an inserted one", edit, WINDOW)
-
-
-def one_import_a_line(files: Files) -> None:
-    def split(match: re.Match[str]) -> str:
-        names = [name.strip() for name in match[2].split(",")]
-        return "\n".join(f"from {match[1]} import {name}" for name in names)
-
-    files[TRAIN] = re.sub(r"^from (\S+) import (.+)$", split, files[TRAIN], flags=re.MULTILINE)
 
 
 case("imports: one name a line, and a name more", one_import_a_line, EMA)

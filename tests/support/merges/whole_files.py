@@ -25,7 +25,7 @@ from corpus.edit import (
     splice,
 )
 from corpus.script import after, sub
-from corpus.structure import formatted, rename
+from corpus.structure import formatted, move_below, rename
 from support.merges.case import case
 from support.merges.words import (
     ANSWERS,
@@ -177,16 +177,9 @@ case("files: a function moved to a file of its own", SCHEDULE_MOVED, EMA)
 case("files: a function moved to a file of its own, which changes", SCHEDULE_MOVED, LINEAR)
 
 
-def schedule_last(files: Files) -> None:
-    (place,) = find(files[TRAIN], r"def build_schedule\(")
-    rows = files[TRAIN].splitlines()[place.start : place.end]
-    text = splice(files[TRAIN], place.start, place.end + 2, [])
-    (below,) = find(text, "if __name__")
-    files[TRAIN] = splice(text, below.start, below.start, [*rows, "", ""])
-
-
-case("files: a function moved down", schedule_last, EMA)
-case("files: a function moved down, which changes", schedule_last, LINEAR)
+edit = move_below(r"def build_schedule\(", r"def main\(")
+case("files: a function moved down", edit, EMA)
+case("files: a function moved down, which changes", edit, LINEAR)
 
 # TOML, YAML, Markdown, patterns
 
