@@ -86,19 +86,6 @@ def assert_nothing_written(terminal: Terminal, status: int) -> None:
     assert listing(terminal.folder) == []
 
 
-@pytest.mark.sweep
-def test_enter_all_the_way_writes_the_default_project(start: Start, tmp_path: Path) -> None:
-    terminal = start(ask_task=True)
-    terminal.repeat(ENTER, until=SUMMARY)
-    assert f"? Write {terminal.folder / 'project'}?" in terminal.text
-    for row in ("project ", "hardware ", "training ", "features.schedule ", "off "):
-        assert f"\n{row}" in terminal.text
-    assert "kind=cosine, warmup=0.05" in terminal.text
-    assert listing(terminal.folder) == []
-    assert terminal.finish(ENTER) == 0
-    assert written(terminal) == written_without_asking(tmp_path / "yes")
-
-
 # so that only the questions after them are asked
 TASK = {
     "project.task": "image_classification",
@@ -582,17 +569,6 @@ def test_only_open_questions_are_asked(start: Start) -> None:
         terminal.switch(feature)
     terminal.press(ENTER, "○ schedule", "● best_model")
     terminal.wait("Show the advanced settings?")
-
-
-@pytest.mark.sweep
-def test_a_cluster_that_numbers_its_machines_is_not_asked_for_an_address(start: Start) -> None:
-    terminal = start("--distributed-type=MULTI_GPU", "--num-processes=4", "--num-machines=2")
-    terminal.answer("(project.name)")
-    terminal.choose("(hardware.launcher)", "slurm")
-    assert "main_process_ip" not in terminal.wait("(hardware.sharding)")
-    terminal.press(ESCAPE)
-    terminal.choose("(hardware.launcher)", "accelerate")
-    terminal.wait("(hardware.main_process_ip)")
 
 
 @pytest.mark.sweep

@@ -208,15 +208,6 @@ def test_a_value_is_read_back(name: str, value: object) -> None:
     assert same(READ_BACK[name](text), value)
 
 
-@pytest.mark.parametrize("name", READ_BACK)
-def test_an_undefined_value_is_not_written(name: str) -> None:
-    import jinja2
-
-    template = build_environment().from_string("{{ nothing | FILTER }}".replace("FILTER", name))
-    with pytest.raises(jinja2.UndefinedError):
-        template.render({})
-
-
 def test_numbers_go_through_a_project() -> None:
     """The ends of what each number may be are read back from Config and the settings."""
     count = 0
@@ -322,21 +313,6 @@ def test_any_object_is_taken_or_refused(key: str, value: object) -> None:
 
 
 # --- the folder --------------------------------------------------------------------------------
-
-names = st.text(
-    st.characters(exclude_characters="/\x00", exclude_categories=["Cs"]), min_size=1, max_size=20
-)
-
-
-@tried(200)
-@given(names | st.sampled_from([text for text in HOSTILE if "/" not in text and text.strip(".")]))
-def test_the_next_command_is_one_folder(name: str) -> None:
-    folder = Path("/some/where") / name
-    catalog = load_catalog()
-    answers = resolve(catalog, {"project.name": "example"})
-    steps = next_steps(catalog, folder, answers)
-    assert shlex.split(steps[1]) == ["cd", str(folder)]
-    assert steps[2:] == next_steps(catalog, Path("/plain"), answers)[2:]
 
 
 def test_a_shell_goes_to_a_folder_with_a_hostile_name(tmp_path: Path) -> None:
