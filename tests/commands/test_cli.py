@@ -71,18 +71,17 @@ BAD_SETTINGS: dict[str, tuple] = {
     "empty value": ("training.epochs=", "training.epochs: ''", "a whole number, at least 1"),
     "float for int": ("training.epochs=1.5", "training.epochs: '1.5'", "a whole number"),
     "too small": ("training.epochs=0", "training.epochs: 0 ", "at least 1"),
-    "too large": ("training.seed=4294967296", "training.seed: 4294967296 ", "at most"),
     "beyond floats": (f"training.epochs={'9' * 400}", "training.epochs: 999", "a whole number"),
     "beyond ints": (f"training.epochs={'9' * 5000}", "training.epochs: '999", "a whole number"),
     "comma": ("training.learning_rate=0,1", "learning_rate: '0,1'", "a number, at least 1e-12"),
     "nan": ("training.learning_rate=nan", "training.learning_rate: nan", "at least 1e-12"),
-    "infinite": ("training.learning_rate=inf", "training.learning_rate: inf", "at least 1e-12"),
     "case of a choice": ("hardware.launcher=SLURM", "hardware.launcher: 'SLURM'", "slurm"),
     "feature is no bool": ("features.ema=maybe", "features.ema.enabled: 'maybe'", "true or false"),
     "feature's choice": ("features.schedule=jump", "features.schedule.kind: 'jump'", "cosine"),
     "feature with another switch": ("features.mixed_precision=true", "mixed_precision=bf16"),
     "option of another choice": ("features.schedule.decay=0.1", "features.schedule.kind=wsd"),
     "line break": ("features.tracker.project=a\nb", r"tracker.project: 'a\nb'", "one line"),
+    "bad name": ("project.name=a b", "project.name: 'a b'", "use ASCII letters"),
     "several processes on one device": (
         ["--num-processes", "2", "--distributed-type", "NO"],
         *("hardware.num_processes: 2", "hardware.distributed_type=MULTI_GPU or MULTI_CPU"),
@@ -125,19 +124,6 @@ def test_a_bad_command_line_is_refused(
     assert "Traceback" not in result.err and result.err.count("Error") == 1
     for part in parts:
         assert part in result.err.lower()
-    assert listing(here) == []
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *["", " ", "a b", 'a"b', "a'b", "a\nb", "a\tb", "{{ 7*7 }}", "{% x %}", "..", ".", "-a"],
-        *["é", "项目", "a/b", "a\\b", "$(id)", "`id`", "a;b", "a#b", "a\u202eb", "🙂", "_a", "a."],
-    ],
-)
-def test_a_bad_name_is_refused(cli: Cli, here: Path, name: str) -> None:
-    result = cli("new", "demo", "--yes", "--name", name)
-    assert_refused(result, "project.name: ", "use ", repr(name))
     assert listing(here) == []
 
 
@@ -440,12 +426,6 @@ def test_files_and_folders_have_ordinary_permissions(cli: Cli, here: Path) -> No
         assert path.stat().st_mode & 0o777 == (0o750 if path.is_dir() else 0o640), path
 
 
-def test_missing_parents_are_made(cli: Cli, here: Path) -> None:
-    assert cli("new", "some/where/demo", "--yes").code == 0
-    assert (here / "some/where/demo/train.py").is_file()
-    assert listing(here)[:3] == ["some", "some/where", "some/where/demo"]
-
-
 @pytest.mark.parametrize("path", [".", "", "../here", "./x/.."])
 def test_an_empty_folder_is_filled(cli: Cli, here: Path, path: str) -> None:
     result = cli("new", path, "--yes")
@@ -453,17 +433,6 @@ def test_an_empty_folder_is_filled(cli: Cli, here: Path, path: str) -> None:
     assert 'name = "here"' in (here / "pyproject.toml").read_text()
     assert f"  cd {here}\n" in result.out
     assert not [name for name in listing(here) if name.startswith(".scaffold-")]
-
-
-def test_what_is_in_a_folder_stays(cli: Cli, here: Path) -> None:
-    write_files(here / "demo", {"notes.md": "mine\n", "data/a.csv": "1,2\n", ".scaffold/own": "x"})
-    (here / "demo/link").symlink_to("nowhere")
-    before = read_files(here / "demo")
-    assert cli("new", "demo", "--yes", "--into").code == 0
-    after = read_files(here / "demo")
-    assert before.items() <= after.items()
-    assert len(after) - len(before) == len(render({"project.name": "demo"})) + 1
-    assert (here / "demo/link").is_symlink()
 
 
 def test_a_link_to_a_folder_is_followed(cli: Cli, here: Path) -> None:
@@ -644,7 +613,7 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
         render_project(catalog, answers, remember) for answers in without_and_with(catalog, feature)
     )
     result = cli("explain", name)
-    assert result.code == 0
+    assert result.code == 0 and cli("explain", f"features.{name}").out == result.out
     assert result.out.startswith(write_page(catalog, feature))
     assert all(f"`{option.key}`" in result.out for option in feature.options)
     for tool, command in {"patch": ["patch", "-p1", "-s"], "git": ["git", "apply", "-"]}.items():
@@ -656,13 +625,6 @@ def test_an_explanation_is_a_patch(cli: Cli, catalog: Catalog, tmp_path: Path, n
         for file in after.keys() - untold:
             assert patched[file] == after[file], file
     assert any(before.get(file) != after[file] for file in after.keys() - untold)
-
-
-def test_explain_knows_similar_names(cli: Cli) -> None:
-    assert cli("explain", "features.ema").out == cli("explain", "ema").out
-    assert_refused(cli("explain", "emma"), "'emma'", "did you mean ema?")
-    assert_refused(cli("explain", "monitor"), "best_model.monitor or", "early_stopping.monitor?")
-    assert_refused(cli("explain", "zzzz"), "'zzzz'", "`scaffold features` lists")
 
 
 @pytest.mark.parametrize("key", ["training.learning_rate", "features.ema.decay", "project.task"])
@@ -705,6 +667,9 @@ def test_a_choice_and_a_recipe_are_explained(cli: Cli) -> None:
 
 
 MEANT = {
+    ("explain", "emma"): ["'emma'", "did you mean ema?"],
+    ("explain", "monitor"): ["best_model.monitor or", "early_stopping.monitor?"],
+    ("explain", "zzzz"): ["'zzzz'", "`scaffold features` lists"],
     ("add", "tensorboard"): ["the feature tracker (features.tracker.kind=tensorboard)"],
     ("add", "wandb"): ["the feature tracker (features.tracker.kind=wandb)"],
     ("add", "Wandb"): ["the feature tracker (features.tracker.kind=wandb)"],
@@ -759,36 +724,34 @@ def imported_by(tmp_path: Path, *arguments: str) -> set[str]:
     """The top-level modules that a command imports."""
     command = [sys.executable, "-X", "importtime", "-m", "scaffold", *arguments]
     env = {**os.environ, "SCAFFOLD_CACHE_DIR": str(tmp_path / "cache")}
-    result = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True
-    )
+    result = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert "Traceback" not in result.stderr
     found = re.findall(r"^import time:.*\| +([\w.]+)$", result.stderr, re.MULTILINE)
     return {name.partition(".")[0] for name in found}
 
 
-@pytest.mark.parametrize(
-    ("command", "light"),
-    [
-        *(("--help", True), ("features", True), ("new --help", True)),
-        *(("new demo --yes", False), ("explain ema", False)),
-    ],
-)
-def test_commands_import_only_what_they_need(tmp_path: Path, command: str, light: bool) -> None:
+@pytest.mark.every_run
+@pytest.mark.parametrize("command", ["--help", "features", "new --help"])
+def test_commands_import_only_what_they_need(tmp_path: Path, command: str) -> None:
     modules = imported_by(tmp_path, *command.split())
-    assert {"scaffold", "typer"} <= modules
-    heavy = {"torch", "accelerate", "numpy", "sklearn"}
-    if light:
-        heavy |= {"black", "jinja2", "questionary", "prompt_toolkit", "pyflakes"}
-    else:
-        assert {"black", "jinja2"} <= modules  # what is looked for would be seen
-    assert not modules & heavy
+    assert {"scaffold", "typer"} <= modules and not modules & {*HEAVY, *FOR_RENDERS}
 
 
+HEAVY = {"torch", "accelerate", "numpy", "sklearn"}
+FOR_RENDERS = {"black", "jinja2", "questionary", "prompt_toolkit", "pyflakes"}
+
+
+@pytest.mark.every_run
 def test_what_was_formatted_before_is_not_formatted_again(tmp_path: Path) -> None:
-    assert {"black", "pyflakes"} <= imported_by(tmp_path, "new", "one", "--yes", "--name", "demo")
+    """And no command imports torch."""
+    first = imported_by(tmp_path, "new", "one", "--yes", "--name", "demo")
+    assert {"black", "jinja2", "pyflakes"} <= first  # what is looked for would be seen
     again = imported_by(tmp_path, "new", "two", "--yes", "--name", "demo")
-    assert "jinja2" in again and not again & {"black", "pyflakes"}
+    assert "jinja2" in again and not again & {"black", "pyflakes", "tomlkit"}
     assert read_files(tmp_path / "one") == read_files(tmp_path / "two")
+    others = ("update one --seed 3", "doctor one --json", "check one", "explain ema")
+    for modules in (first, again, *(imported_by(tmp_path, *row.split()) for row in others)):
+        assert not modules & {*HEAVY, "questionary"}
 
 
 def test_new_takes_little_time(tmp_path: Path) -> None:
@@ -1109,18 +1072,21 @@ def test_a_folder_that_is_not_empty_is_refused(
     cli: Cli, here: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     (here / "full" / "inside").mkdir(parents=True)
-    (here / "full" / "notes.txt").write_text("mine\n")
+    mine = {"notes.txt": "mine\n", "data/a.csv": "1,2\n", ".scaffold/own": "x"}
+    write_files(here / "full", mine)
+    (here / "full" / "link").symlink_to("nowhere")
     monkeypatch.setenv("HOME", str(here / "full"))
     inside = name in ("..", ".")
     monkeypatch.chdir(here / "full" / ("inside" if name == ".." else "") if inside else here)
     before = listing(here)
     for more in ([], ["--dry-run"]):
         result = cli("new", "--yes", *more, "--", name)
-        assert_refused(result, "is not empty: it contains ", "notes.txt", "--into")
+        assert_refused(result, "is not empty: it contains ", "data, inside", "--into")
     assert listing(here) == before
     assert cli("new", "--yes", "--into", "--", name).code == 0
-    assert (here / "full" / "train.py").is_file()
-    assert (here / "full" / "notes.txt").read_text() == "mine\n"
+    after = read_files(here / "full")
+    assert {name: after[name].decode() for name in mine} == mine and "train.py" in after
+    assert (here / "full" / "link").is_symlink()
 
 
 def test_a_new_repository_counts_as_empty(cli: Cli, here: Path) -> None:

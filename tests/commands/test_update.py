@@ -5,7 +5,6 @@ import re
 import resource
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 from support.command_line import Cli, run_cli
 from support.files import add_answers, read_files, write_files
 from support.files import replace_in as edit
-from support.paths import REPOSITORY, TEMPLATES
+from support.paths import TEMPLATES
 
 STEP = "            optimizer.step()\n"
 
@@ -77,8 +76,7 @@ def test_hardware_follows_from_what_is_new(
     assert tuple(answer(project, key) for key in keys) == expected
     assert cli("update", project, "--num-processes", "1", "--no-use-cpu").code == 0
     assert tuple(answer(project, key) for key in keys) == ("NO", 1, False)
-    after = read_files(project)
-    assert {name: after[name] for name in before} == before
+    assert before.items() <= read_files(project).items()
 
 
 @pytest.mark.parametrize(
@@ -87,24 +85,19 @@ def test_hardware_follows_from_what_is_new(
         (["--set", "training.epochs=none"], "training.epochs"),
         (["--set", "hardware.precision=bf16"], "hardware.mixed_precision"),
         (["--distributed-type", "NO", "--num-processes", "4"], "4 processes need"),
+        (["a broken file"], "scaffold.toml: is not valid TOML"),
     ],
 )
 def test_answers_that_are_not_allowed_change_nothing(
     given: list[str], says: str, cli: Cli, project: Path
 ) -> None:
+    if given == ["a broken file"]:
+        add_answers(project / "scaffold.toml", "[training]\nepochs = = 20\n")
+        given = ["--seed", "3"]
     before = read_files(project)
     result = cli("update", project, *given)
     assert (result.code, result.out) == (2, "")
     assert says in result.err
-    assert read_files(project) == before
-
-
-def test_a_broken_settings_file_is_named(cli: Cli, project: Path) -> None:
-    add_answers(project / "scaffold.toml", "[training]\nepochs = = 20\n")
-    before = read_files(project)
-    result = cli("update", project, "--seed", "3")
-    assert result.code == 2
-    assert "scaffold.toml" in result.err and "line" in result.err
     assert read_files(project) == before
 
 
@@ -119,8 +112,7 @@ def test_features_are_added_and_removed(cli: Cli, project: Path) -> None:
     assert cli("remove", "mixed_precision", project).code == 0
     assert cli("update", project, "--set", "features.ema.decay=0.99").code == 0
     assert cli("remove", "ema", project).code == 0
-    after = read_files(project)
-    assert {name: after[name] for name in before} == before
+    assert before.items() <= read_files(project).items()
     result = cli("add", "emo", project)
     assert result.code == 2
     assert "did you mean ema?" in result.err
@@ -134,8 +126,7 @@ def test_several_features_are_switched_at_once(
     assert answer(project, "features.ema.enabled") and answer(project, "features.tracker.enabled")
     assert cli("remove", "tracker", "ema", "--project", project).code == 0
     monkeypatch.chdir(project)
-    after = read_files(project)
-    assert {name: after[name] for name in before} == before
+    assert before.items() <= read_files(project).items()
     (project / "ema").mkdir()  # the name of a feature is that of a feature
     assert cli("add", "tracker", "ema").code == 0
     assert cli("remove", "ema").code == 0
@@ -177,17 +168,6 @@ def test_newer_templates_reach_an_edited_project(
     assert "# newer" in (project / "metrics.py").read_text()
     script = (project / "train.py").read_text()
     assert "# shuffle again" in script and "print('mine')" in script
-
-
-def test_a_project_of_a_newer_version_is_left_alone(
-    cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(scaffold.project.origin, "__version__", "0.0.9")
-    before = read_files(project)
-    result = cli("update", project, "--seed", "3")
-    assert result.code == 2
-    assert "Install a newer one: `" in result.err
-    assert read_files(project) == before
 
 
 def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> None:
@@ -332,8 +312,7 @@ def test_several_steps_are_undone_at_once_until_an_edit_would_be_lost(
     assert "edited since the last update: train.py" in partly.err
     assert script.read_text().endswith("# mine\n")
     assert cli("undo", project, "--steps", "2", "--keep-copy").code == 0
-    after = read_files(project)
-    assert {name: after[name] for name in start} == start
+    assert start.items() <= read_files(project).items()
 
 
 @pytest.fixture
@@ -377,8 +356,7 @@ def test_resolve_takes_a_side_and_can_be_undone(cli: Cli, conflicts: Path, side:
     result = cli("undo", conflicts)
     assert f"Undid `scaffold resolve {side} config.py callbacks.py`" in result.out
     assert "The next `scaffold undo` reverts `scaffold update " in result.out
-    after = read_files(conflicts)
-    assert {name: after[name] for name in before} == before
+    assert before.items() <= read_files(conflicts).items()
     assert cli("undo", conflicts).code == 0
     assert "epochs: int = 50" in (conflicts / "config.py").read_text()
     assert "Our objects" in (conflicts / "callbacks.py").read_text()
@@ -587,20 +565,6 @@ def test_an_update_is_fast(tmp_path: Path) -> None:
             break
         assert run_cli("undo", "digits", cwd=tmp_path).returncode == 0
     assert min(times) < 3.0
-
-
-@pytest.mark.every_run
-def test_nothing_heavy_is_imported(project: Path) -> None:
-    code = (
-        "import sys; sys.argv = ['scaffold', 'update', sys.argv[1], '--seed', '3']\n"
-        "from scaffold.cli import main\n"
-        "try:\n    main()\nfinally:\n"
-        "    print([name for name in ('torch', 'accelerate', 'questionary', 'numpy') "
-        "if name in sys.modules])"
-    )
-    command = [sys.executable, "-c", code, str(project)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
-    assert result.stdout.endswith("[]\n")
 
 
 @pytest.fixture

@@ -70,8 +70,9 @@ def test_a_newer_version_is_named_with_the_command(
     assert cli("new", project, "--yes").code == 0
     monkeypatch.setattr(origin, "__version__", "0.0.9")
     monkeypatch.setattr(origin, "template_root", lambda: tmp_path / "templates")
+    before = read_files(project)
     result = cli("add", "ema", project)
-    assert result.code == 2
+    assert result.code == 2 and read_files(project) == before
     assert f"written by scaffold {__version__}, but this is 0.0.9" in result.err
     assert f"`pip install --upgrade 'torch-scaffold>={__version__}'`" in result.err
     (tmp_path / ".git").mkdir()

@@ -257,13 +257,6 @@ def test_packages_are_empty_so_that_nothing_is_imported_by_the_way() -> None:
     assert all(path.read_text() == "" for path in inits)
 
 
-def test_the_command_line_imports_little() -> None:
-    heavy = ("torch", "accelerate", "black", "yaml", "prompt_toolkit", "questionary", "jinja2")
-    code = f"import sys, scaffold.cli; print({set(heavy)!r} & set(sys.modules))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.stdout.strip() == "set()", result.stderr
-
-
 def test_the_page_shows_each_room() -> None:
     page = (PACKAGE / "README.md").read_text(encoding="utf-8")
     assert len(page.splitlines()) <= 40
