@@ -17,7 +17,7 @@ from scaffold.project.answers import complete, effective_answers
 from scaffold.project.moves import find_moved, follow_moves
 from scaffold.project.pristine import PRISTINE, Pristine, write_pristine
 from scaffold.project.read import read_text, read_texts
-from scaffold.project.state import file_states, open_conflicts, unapplied_answers
+from scaffold.project.state import file_states, unapplied_answers
 from support.files import add_answers, write_files
 from support.rendering import render
 
@@ -215,15 +215,6 @@ def test_regions_between_markers_are_conflicts() -> None:
 )
 def test_less_than_a_region_is_none(text: str) -> None:
     assert find_conflicts("README.md", text) == []
-
-
-def test_conflicts_are_found_where_files_are_now(project: Path, pristine: Pristine) -> None:
-    assert open_conflicts(project, pristine) == []
-    move(project, "data.py", "src/data.py", CONFLICT)
-    write_files(project, {"own.py": CONFLICT})
-    line = pristine.files["data.py"].count("\n") + 1
-    found = open_conflicts(project, follow_moves(project, pristine))
-    assert found == [Conflict("src/data.py", line, "training.epochs=7")]
 
 
 # answers

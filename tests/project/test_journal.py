@@ -29,18 +29,8 @@ from scaffold.project.journal import (
 )
 from support.combinations import in_turns
 
-CALLS = [
-    "open",
-    "write",
-    "fsync",
-    "close",
-    "replace",
-    "rename",
-    "unlink",
-    "mkdir",
-    "rmdir",
-    "chmod",
-]
+CALLS = ["open", "write", "fsync", "close", "replace"]
+CALLS += ["rename", "unlink", "mkdir", "rmdir", "chmod"]
 PRISTINE = ".scaffold/pristine.json"
 EARLIER = (Change("earlier.py", None, "earlier\n"),)  # that is undone after the last update
 OURS = {".scaffold/.gitignore", ".scaffold/undo.json"}
@@ -244,21 +234,6 @@ def test_update_and_undo(project: Path) -> None:
         undo(project)
 
 
-def test_pristine_is_written_last(project: Path) -> None:
-    order: list[str] = []
-    real = os.replace
-
-    def replace(source: Any, target: Any) -> None:
-        order.append(Path(target).relative_to(project).as_posix())
-        real(source, target)
-
-    with mock.patch.object(os, "replace", replace):
-        update(project)
-    assert order[0] == ".scaffold/journal.json"
-    assert order[-2:] == [PRISTINE, ".scaffold/undo.json"]
-    assert len(order) > 8
-
-
 def test_everything_is_flushed_before_the_commit_and_before_the_end(project: Path) -> None:
     calls: list[str] = []
     real_replace = os.replace
@@ -288,15 +263,6 @@ def test_nothing_to_do_writes_nothing(project: Path) -> None:
         assert apply_changes(project, [Change("mine.txt", "mine\n", "mine\n")]) == []
     assert snapshot(project, frozenset()) == before
     assert len(last_update(project) or ()) == 11
-
-
-def test_last_update(project: Path) -> None:
-    changes = [change for change in update_of(project) if change.before != change.after]
-    update(project)
-    last = last_update(project)
-    assert last is not None and set(last) == set(changes) and last[-1].path == PRISTINE
-    undo(project)
-    assert last_update(project) == EARLIER
 
 
 def test_the_last_ten_updates_are_undone_one_after_the_other(project: Path) -> None:
@@ -521,6 +487,10 @@ def outcomes(
     return raised
 
 
+def fail(name: str, args: tuple[Any, ...]) -> None:
+    raise OSError(errno.EIO, "Input/output error")
+
+
 def test_full_disk_at_every_write(project: Path, tmp_path: Path) -> None:
     def full(name: str, args: tuple[Any, ...]) -> None:
         REAL_WRITE(args[0], bytes(args[1])[: len(args[1]) // 2])
@@ -534,9 +504,6 @@ def test_full_disk_at_every_write(project: Path, tmp_path: Path) -> None:
 
 
 def test_errors_at_every_call(project: Path, tmp_path: Path) -> None:
-    def fail(name: str, args: tuple[Any, ...]) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
     # a folder that can't be removed is left alone, and `close` comes after the flush
     names = sorted({*CALLS} - {"rmdir", "close"})
     messages = outcomes(project, tmp_path, fail, names)
@@ -555,9 +522,6 @@ def test_interrupts_at_every_call(project: Path, tmp_path: Path) -> None:
 
 
 def test_a_failed_update_is_not_forgotten(project: Path) -> None:
-    def fail(name: str, args: tuple[Any, ...]) -> None:
-        raise OSError(errno.EIO, "Input/output error")
-
     with intercepted(4, fail, ["replace"]), locked(project):
         with pytest.raises(ScaffoldError, match="partly written"):
             apply_changes(project, update_of(project))

@@ -133,16 +133,6 @@ EDITS = {
         [change("model.py", "dropout: float = 0.3", "dropout: float = 0.1")],
         ["dropout: float = 0.1"],
     ),
-    "other data": (
-        [
-            change(
-                "data.py",
-                "    labels = torch.tensor(digits.target)\n",
-                "    labels = torch.tensor(digits.target)\n    images = images.clamp(0, 0.9)\n",
-            )
-        ],
-        ["    images = images.clamp(0, 0.9)\n"],
-    ),
     "own schedule": (
         [
             change(
@@ -238,17 +228,8 @@ NEXT_EDITS = {
         ],
         None,  # what it prints has another name now
     ),
-    "another model": (
-        [change("model.py", "dropout: float = 0.3", "dropout: float = 0.1")],
-        ["dropout: float = 0.1"],
-    ),
-    "another optimizer": (
-        [
-            change(TRAIN, "return AdamW(parameters, config.", "return RMSprop(parameters, config."),
-            change(TRAIN, "import AdamW, Optimizer", "import Optimizer, RMSprop"),
-        ],
-        ["return RMSprop(parameters, config.learning_rate, weight_decay=config.weight_decay)"],
-    ),
+    "another model": EDITS["another model"],
+    "another optimizer": EDITS["another optimizer"],
     "own file and script": (
         [
             create(
