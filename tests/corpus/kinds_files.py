@@ -70,11 +70,9 @@ kind("tabs", "openai/finetune-transformer-lm:train.py", "indentation by tabs")(
         )
     )
 )
-kind(
-    "Windows newlines",
-    "eriklindernoren/PyTorch-GAN:implementations/gan/gan.py",
-    "CRLF in all files",
-)(lambda files: files.update({p: t.replace("\n", "\r\n") for p, t in files.items()}))
+kind("Windows newlines", "eriklindernoren/PyTorch-GAN:implementations/gan/gan.py", "in all files")(
+    lambda files: files.update({p: t.replace("\n", "\r\n") for p, t in files.items()})
+)
 kind("byte order mark", REPORTED, "train.py begins with a BOM")(sub(r'\A"""', '\ufeff"""'))
 kind("latin-1 with a cookie", REPORTED, "a coding line, and an umlaut in a comment")(
     sub(r'\A"""', '# -*- coding: latin-1 -*-\n"""'),
@@ -88,11 +86,9 @@ kind("more blank lines in main", "karpathy/nanoGPT:train.py", "one above comment
         r"^( {8}metrics = |        for images, labels in bar:$|        remaining = )", r"\n\1", None
     )
 )
-kind(
-    "docstrings removed",
-    "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py",
-    "the functions of train.py have none",
-)(no_docstrings)
+kind("docstrings removed", "tinkoff-ai/CORL:algorithms/offline/any_percent_bc.py", "of functions")(
+    no_docstrings
+)
 kind("docstring of the file replaced", "karpathy/llama2.c:train.py", "the owner's commands")(
     sub(
         r'\A"""Train an image classifier on scikit-learn\'s handwritten digits\.$',
@@ -102,9 +98,9 @@ kind("docstring of the file replaced", "karpathy/llama2.c:train.py", "the owner'
 kind("license at the top", "facebookresearch/mae:main_pretrain.py", "a copyright first")(
     sub(r'\A"""', '# Copyright (c) the owners.\n# All rights reserved.\n\n"""')
 )
-kind(
-    "evaluate below main", "huggingface/pytorch-image-models:train.py", "another order of functions"
-)(move_below(r"@torch\.no_grad\(\) def evaluate", r"def main\("))
+kind("evaluate below main", "huggingface/pytorch-image-models:train.py", "a function moves")(
+    move_below(r"@torch\.no_grad\(\) def evaluate", r"def main\(")
+)
 kind("type hints removed", "davda54/sam:example/train.py", "no annotations of arguments")(
     sub(r"(def \w+\(.*\)) -> [^:]+:$", r"\1:", None),
     sub(r"def compute_loss\(logits: Tensor, labels: Tensor", "def compute_loss(logits, labels"),
@@ -121,11 +117,7 @@ kind("pragma comments", GLUE, "# noqa and # type: ignore")(
     sub(r"^(import torch\.nn\.functional as F)$", r"\1  # noqa: N812"),
     sub(r"^(    optimizer = build_optimizer\(model, config\))$", r"\1  # type: ignore"),
 )
-kind(
-    "guarded import",
-    "huggingface/pytorch-image-models:train.py",
-    "of a package that may be missing",
-)(
+kind("guarded import", "huggingface/pytorch-image-models:train.py", "it may be missing")(
     sub(
         r"^@dataclass",
         "try:\n    import apex\n\n    has_apex = True\nexcept ImportError:\n    has_apex = False\n\n\n@dataclass",
@@ -161,20 +153,18 @@ kind(
         "    accelerator = Accelerator(\n        step_scheduler_with_optimizer=False,",
     )
 )
-kind(
-    "accelerator in one line",
-    "huggingface/accelerate:examples/cv_example.py",
-    "the comment in the call goes, and a variable for its argument",
-)(sub(r"^ +# the data order depends only on .*\n", ""))
+kind("accelerator in one line", "huggingface/accelerate:examples/cv_example.py", "as a variable")(
+    sub(r"^ +# the data order depends only on .*\n", "")
+)
 kind("README of the owner", "karpathy/nanoGPT:README.md", "a text of its own")(
     create("README.md", "# digits\n\nOurs. Start with `python train.py`.\n")
 )
 kind("README with a section", "kuangliu/pytorch-cifar:README.md", "results at the end")(
     append("README.md", "\n## Accuracy\n\n| Model | Acc. |\n| --- | --- |\n| CNN | 93 % |\n")
 )
-kind(
-    "more dependencies", "huggingface/accelerate:examples/requirements.txt", "one in pyproject.toml"
-)(sub(r"^dependencies = \[$", 'dependencies = [\n    "einops>=0.8",', path="pyproject.toml"))
+kind("more dependencies", "huggingface/accelerate:examples/requirements.txt", "one of them")(
+    sub(r"^dependencies = \[$", 'dependencies = [\n    "einops>=0.8",', path="pyproject.toml")
+)
 kind("settings of isort in pyproject.toml", "Lightning-AI/litgpt:pyproject.toml", "an own section")(
     append("pyproject.toml", "\n[tool.isort]\nline_length = 119\n")
 )
@@ -213,11 +203,7 @@ kind(
     "KellerJordan/modded-nanogpt:records/track_1_short/2024-10-10_Muon/train_gpt2.py",
     "a module with a name that an update brings",
 )(create("optimizers.py", '"""Ours."""\n\n\ndef halve(rate):\n    return rate / 2\n'))
-kind(
-    "own parameter_groups.py",
-    "facebookresearch/ConvNeXt:optim_factory.py",
-    "a module with a name that an update brings",
-)(
+kind("own parameter_groups.py", "facebookresearch/ConvNeXt:optim_factory.py", "an incoming name")(
     create(
         "parameter_groups.py",
         '"""Ours."""\n\n\ndef by_depth(model):\n    return [list(model.parameters())]\n',
@@ -253,9 +239,9 @@ kind(
 kind("model file renamed", "karpathy/minGPT:mingpt/model.py", "model.py is called net.py")(
     lambda files: _renamed(files, "model", "net")
 )
-kind(
-    "callbacks renamed", "victoresque/pytorch-template:trainer/trainer.py", "a file by another name"
-)(lambda files: _renamed(files, "callbacks", "own_callbacks"))
+kind("callbacks renamed", "victoresque/pytorch-template:trainer/trainer.py", "another file")(
+    lambda files: _renamed(files, "callbacks", "own_callbacks")
+)
 kind("script renamed", "facebookresearch/mae:main_pretrain.py", "train.py is called main_train.py")(
     lambda files: files.update({"main_train.py": files.pop(TRAIN)}),
     also=[

@@ -194,16 +194,10 @@ kind(
         "own_norm = sum(float(p.grad.norm()) ** 2 for p in model.parameters()) ** 0.5\nif progress.step % 3 == 0:\n    log(f'norm {own_norm:.4f}')",
     )
 )
-kind(
-    "gradients set to zero by hand",
-    "lucidrains/x-transformers:train_enwik8.py",
-    "p.grad = None for each parameter",
-)(replace(ZERO, "for param in model.parameters():\n    param.grad = None"))
-kind(
-    "frozen at first",
-    "lucidrains/byol-pytorch:byol_pytorch/trainer.py",
-    "the features get no gradient in the first epoch",
-)(
+kind("gradients set to zero by hand", "lucidrains/x-transformers:train_enwik8.py", "for each one")(
+    replace(ZERO, "for param in model.parameters():\n    param.grad = None")
+)
+kind("frozen at first", "lucidrains/byol-pytorch:byol_pytorch/trainer.py", "in the first epoch")(
     after(
         EPOCH,
         "for param in accelerator.unwrap_model(model).features.parameters():\n    param.requires_grad = epoch > 0",
@@ -307,11 +301,7 @@ kind(
     "lucidrains/denoising-diffusion-pytorch:denoising_diffusion_pytorch/guided_diffusion.py",
     "for ema in (0.9, 0.99): in the loop",
 )(before(r'log\(f"epoch ', 'for ema in (0.9, 0.99):\n    log(f"decay {ema}")'))
-kind(
-    "mixup by hand",
-    "facebookresearch/mixup-cifar10:train.py",
-    "images are blended with a permutation, and two losses",
-)(
+kind("mixup by hand", "facebookresearch/mixup-cifar10:train.py", "a permutation, two losses")(
     replace(
         LOSS,
         "lam = 0.7\nindex = torch.randperm(len(images))\nmixed = lam * images + (1 - lam) * images[index]\noutputs = model(mixed)\nloss = lam * compute_loss(outputs, labels).mean() + (1 - lam) * compute_loss(outputs, labels[index]).mean()",
@@ -402,16 +392,12 @@ at_inputs(
     "if config.seed == 7 and progress.step < 2:\n    progress.batch += 1\n    continue",
     decide=["accumulation"],
 )
-kind(
-    "dry run",
-    "openai/guided-diffusion:scripts/classifier_train.py",
-    "a break behind the first batch if a field says so",
-)(field("dry_run: bool = False  # one batch"), before(AFTER, "if config.dry_run:\n    break"))
-kind(
-    "barrier in each epoch",
-    "facebookresearch/mae:util/misc.py",
-    "accelerator.wait_for_everyone() behind the loop of batches",
-)(before(r'metrics = \{"train_loss"', "accelerator.wait_for_everyone()"))
+kind("dry run", "openai/guided-diffusion:scripts/classifier_train.py", "a field, and a break")(
+    field("dry_run: bool = False  # one batch"), before(AFTER, "if config.dry_run:\n    break")
+)
+kind("barrier in each epoch", "facebookresearch/mae:util/misc.py", "wait_for_everyone()")(
+    before(r'metrics = \{"train_loss"', "accelerator.wait_for_everyone()")
+)
 kind("comments at each part of the step", IMAGENET, "# forward, # backward and # update")(
     before(FORWARD, "# compute output", "main"),
     before(BACKWARD, "# compute gradient"),

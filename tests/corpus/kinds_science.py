@@ -157,11 +157,7 @@ kind("decay for matrices alone", NANO, "two groups by the number of dimensions")
         '    decay = [p for p in model.parameters() if p.dim() >= 2]\n    rest = [p for p in model.parameters() if p.dim() < 2]\n    parameters = [{"params": decay}, {"params": rest, "weight_decay": 0.0}]',
     )
 )
-kind(
-    "another rate for the head",
-    "facebookresearch/mae:util/lr_decay.py",
-    "the head's rate is ten times that of the features",
-)(
+kind("another rate for the head", "facebookresearch/mae:util/lr_decay.py", "ten times the other")(
     sub(
         r"^    parameters = model\.parameters\(\)$",
         '    parameters = [\n        {"params": model.features.parameters(), "lr": 0.1 * config.learning_rate},\n        {"params": model.head.parameters()},\n    ]',
@@ -173,11 +169,7 @@ kind("weights with a gradient alone", "artidoro/qlora:qlora.py", "a filter by re
         "    parameters = [p for p in model.parameters() if p.requires_grad]",
     )
 )
-kind(
-    "optimizer of its own",
-    "lucidrains/lion-pytorch:lion_pytorch/lion_pytorch.py",
-    "a class SignSGD in optimizer.py",
-)(
+kind("optimizer of its own", "lucidrains/lion-pytorch:lion_pytorch/lion_pytorch.py", "a class")(
     create(
         "signsgd.py",
         '''
@@ -254,9 +246,7 @@ kind("scheduler of torch", CIFAR, "CosineAnnealingLR and scheduler.step() in pla
     replace(GROUPS, "scheduler.step()"),
     delete(PEAKS),
 )
-kind(
-    "scheduler at the end of an epoch", "pytorch/examples:mnist/main.py", "StepLR once in an epoch"
-)(
+kind("scheduler at the end of an epoch", "pytorch/examples:mnist/main.py", "StepLR, once in it")(
     after(BUILD, "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.7)"),
     delete(GROUPS),
     delete(PEAKS),

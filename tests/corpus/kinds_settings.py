@@ -24,11 +24,7 @@ kind("constants beside Config", LLAMA, "upper-case constants at the top of the f
         "if loss > WARN_ABOVE and progress.step < SHOW:\n    log('a high loss')",
     ),
 )
-kind(
-    "configurator that runs a file",
-    "karpathy/nanoGPT:configurator.py",
-    "another file of Python may override defaults",
-)(
+kind("configurator that runs a file", "karpathy/nanoGPT:configurator.py", "it may set defaults")(
     sub(
         r"^    config = parse_config\(__doc__\)$",
         "    config = parse_config(__doc__)\n    for name, value in OVERRIDES.items():\n        object.__setattr__(config, name, value)",
@@ -39,11 +35,7 @@ kind(
 kind("Config not frozen", "tinkoff-ai/CORL:algorithms/offline/cql.py", "@dataclass without frozen")(
     sub(r"^@dataclass\(frozen=True\)$", "@dataclass")
 )
-kind(
-    "Config read by name",
-    "allenai/open-instruct:open_instruct/finetune.py",
-    "getattr(config, name) for a list of names",
-)(
+kind("Config read by name", "allenai/open-instruct:open_instruct/finetune.py", "by getattr")(
     after(
         r"log\(describe\(",
         'for name in ("learning_rate", "max_grad_norm", "warmup_ratio"):\n    log(f"{name}: {getattr(config, name)}")',
@@ -55,11 +47,7 @@ kind("Config printed as a table", CLEANRL, "all settings are printed as Markdown
         'log("|param|value|\\n|-|-|\\n" + "\\n".join(f"|{k}|{v}|" for k, v in vars(config).items() if k != "resume"))',
     )
 )
-kind(
-    "Config made in a script of its own",
-    "vwxyzjn/cleanrl:cleanrl_utils/tuner.py",
-    "sweep.py calls main() with several rates",
-)(
+kind("Config made in a script of its own", "vwxyzjn/cleanrl:cleanrl_utils/tuner.py", "a sweep")(
     create(
         "sweep.py",
         '''

@@ -59,11 +59,9 @@ kind("forward pass as a function", "ultralytics/yolov5:train.py", "forward_step(
 kind("forward and backward pass as a function", TIMM, "from the loss on")(
     extract("forward_backward", LOSS, r"accelerator\.backward\(", "One batch.")
 )
-kind(
-    "rate of all groups as a function",
-    "facebookresearch/mae:util/lr_sched.py",
-    "adjust_learning_rate()",
-)(extract("adjust_learning_rate", r"schedule\.step\(\)", r"schedule\.step\(\)", "Sets the rates."))
+kind("rate of all groups as a function", "facebookresearch/mae:util/lr_sched.py", "adjusted")(
+    extract("adjust_learning_rate", r"schedule\.step\(\)", r"schedule\.step\(\)", "Sets the rates.")
+)
 kind("log line as a function", "ultralytics/yolov5:train.py", "log_step()")(
     extract("log_step", LOG, LOG, "Logs a step.")
 )
@@ -90,11 +88,9 @@ kind(
         "What is trained, prepared.",
     )
 )
-kind(
-    "bookkeeping in a function",
-    "allenai/open-instruct:open_instruct/finetune.py",
-    "progress, best model, metrics file and checkpoints are built in a function",
-)(extract("build_state", r"progress = Progress", r"checkpoints = Checkpoints\(", "States."))
+kind("bookkeeping in a function", "allenai/open-instruct:open_instruct/finetune.py", "states")(
+    extract("build_state", r"progress = Progress", r"checkpoints = Checkpoints\(", "States.")
+)
 kind("Trainer class", DDPM, "main() becomes a class with self.")(trainer_class())
 kind("Trainer class with a method for each part", TEMPLATE, "of an epoch and its end")(
     trainer_class(fit="train"),
@@ -132,11 +128,9 @@ kind("keyboard interrupt caught", TIMM, "the epochs are in try and except Keyboa
 kind("loop in try and finally", "vwxyzjn/cleanrl:cleanrl/dqn.py", "something is closed")(
     around_epochs("try:", "finally:\n    log(f'left the loop at step {progress.step}')")
 )
-kind(
-    "loop in a profiler",
-    "huggingface/accelerate:examples/by_feature/profiler.py",
-    "the epochs are in a with torch.profiler",
-)(around_epochs("with torch.profiler.profile() as prof:"))
+kind("loop in a profiler", "huggingface/accelerate:examples/by_feature/profiler.py", "of torch")(
+    around_epochs("with torch.profiler.profile() as prof:")
+)
 kind(
     "epochs counted in a while loop",
     "lucidrains/denoising-diffusion-pytorch:denoising_diffusion_pytorch/denoising_diffusion_pytorch_1d.py",
@@ -156,9 +150,9 @@ kind("training until a number of steps", "karpathy/nanoGPT:train.py", "while Tru
 kind("batches with enumerate", CIFAR, "for step, (images, labels) in enumerate(bar)")(
     sub(r"for images, labels in bar:$", "for batch_idx, (images, labels) in enumerate(bar):")
 )
-kind(
-    "batch unpacked in the loop", "huggingface/accelerate:examples/cv_example.py", "its parts below"
-)(sub(r"^( +)for images, labels in bar:$", r"\1for batch in bar:\n\1    images, labels = batch"))
+kind("batch unpacked in the loop", "huggingface/accelerate:examples/cv_example.py", "below")(
+    sub(r"^( +)for images, labels in bar:$", r"\1for batch in bar:\n\1    images, labels = batch")
+)
 kind("batches of an iterator", MINGPT, "the batches come from iter() and next() in a while loop")(
     sub(
         r"^( +)for images, labels in bar:$",
@@ -208,11 +202,7 @@ kind("other entry point", "facebookresearch/mae:main_finetune.py", "main.py call
         ''',
     )
 )
-kind(
-    "tested model in a script of its own",
-    "karpathy/nanoGPT:sample.py",
-    "sample.py loads the weights with Config and build_model",
-)(
+kind("tested model in a script of its own", "karpathy/nanoGPT:sample.py", "which loads weights")(
     create(
         "sample.py",
         '''
@@ -300,9 +290,9 @@ kind("package in src", "Lightning-AI/litgpt:litgpt/pretrain.py", "all files of P
     lambda files: _into(files, "src/", ""),
     also=[both(lambda files: _into(files, "src/", ""), commands("src/train.py"))],
 )
-kind(
-    "package with a name", "victoresque/pytorch-template:train.py", "modules are imported from it"
-)(lambda files: _into(files, "digits/", "digits."))
+kind("package with a name", "victoresque/pytorch-template:train.py", "with the modules")(
+    lambda files: _into(files, "digits/", "digits.")
+)
 
 
 def _own_modules_first(files: dict[str, str]) -> None:
