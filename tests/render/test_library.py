@@ -366,7 +366,7 @@ def test_another_transform_leaves_the_original() -> None:
         samples.with_transform([1], "new")
 
 
-# models: layers of images; contrast
+# models: layers of images; contrast, photos
 
 
 def test_layers_follow_the_size_of_images() -> None:
@@ -381,6 +381,13 @@ def test_a_loss_among_others_is_that_of_cross_entropy() -> None:
     first = torch.zeros(4, dtype=torch.long)
     expected = torch.nn.functional.cross_entropy(rows / 0.5, first, reduction="none")
     torch.testing.assert_close(losses, expected)
+
+
+def test_photos_are_rgb(tmp_path: Path) -> None:
+    Image.new("L", (5, 4), 9).save(tmp_path / "a.png")
+    assert load("photos").read_image(tmp_path / "a.png").getpixel((0, 0)) == (9, 9, 9)
+    with pytest.raises(SystemExit, match=r"b\.png can't be read as an image"):
+        load("photos").read_image(tmp_path / "b.png")
 
 
 # cells
