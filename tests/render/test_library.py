@@ -328,6 +328,27 @@ def test_squares_are_center_crops() -> None:
     assert scaled.shape == (3, 8, 8) and scaled[0, 0, 0] < 0.5, "its edges are black"
 
 
+# image_folders
+
+
+def test_folders_are_classes(tmp_path: Path) -> None:
+    folders = load("image_folders")
+    for name in ("b", "a"):
+        (tmp_path / name).mkdir()
+        Image.new("RGB", (9, 9)).save(tmp_path / name / "0.png")
+    (tmp_path / "a" / "notes.txt").write_text("no image")
+    paths = folders.find_images(tmp_path)
+    assert [path.parent.name for path in paths] == ["a", "b"]
+    parts = {"train": paths, "val": [], "test": []}
+    data = folders.LabelledFiles(paths, 4, folders.find_classes(parts))
+    assert [(image.shape, label) for image, label in (data[0], data[1])] == [
+        ((3, 4, 4), 0),
+        ((3, 4, 4), 1),
+    ]
+    with pytest.raises(SystemExit, match="use two, or more"):
+        folders.find_classes({**parts, "train": paths[:1]})
+
+
 # polygons
 
 
