@@ -2394,3 +2394,10 @@ def test_a_variable_that_is_set_elsewhere_now_is_an_attribute_of_the_owners_clas
     text = clean(base, ours, theirs)
     assert "self.total = Mean(self.model)" in text and "log(self.total)" in text
     assert "self.total += self.model(batch)" in text
+
+
+def test_new_first_lines_of_a_function_stand_above_what_the_owner_deleted() -> None:
+    base = "def main(model):\n    check(model)\n    train(model)\n"
+    theirs = base.replace("    check", "    prepare()\n    check")
+    text = clean(base, base.replace("    check(model)\n", ""), theirs)
+    assert text == "def main(model):\n    prepare()\n    train(model)\n"
