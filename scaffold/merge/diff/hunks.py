@@ -279,8 +279,9 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
                 break
             if unit.depth == depth and place in number_of:
                 found.append(number_of[place])
-        if one is triple.theirs and head is not None and not others + found:
-            found = [number_of[head]]  # the first lines of a block stand below its head
+        is_first = one is triple.theirs and head is not None and not others + found
+        if is_first and not triple.opens_for_next(one, gap):
+            found = [number_of[head or 0]]  # the first lines of a block stand below its head
         near += found if one is triple.ours else found[:1]
         others += found
     if not near and head is not None:
