@@ -1,12 +1,12 @@
 """Small language models with tokenizers and chat templates, made by a script."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python, start, succeed
+from support.training import run_python, succeed
 
 # small models of the real classes, with tokenizers that are trained on the spot; stored in 16 bits
 MAKE_MODELS = '''
@@ -72,15 +72,3 @@ def make_chat_project(task: str, folder: Path, given: Mapping[str, Value], *mode
     if models:
         succeed(run_python(folder, ["-c", MAKE_MODELS, *models]))
     return folder
-
-
-def assert_reads_a_dataset_of_the_hub(project: Path, lines: Sequence[str], *said: str) -> None:
-    """From the folder `pairs`. Rows with a prompt and a chosen answer alone are named."""
-    brief = ["train.py", "--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
-    file = project / "pairs/train.jsonl"
-    file.parent.mkdir()
-    file.write_text("\n".join(lines) + "\n")
-    succeed(start(project, brief, 1))
-    file.write_text("\n".join([*lines, '{"prompt": "a", "chosen": "b"}']) + "\n")
-    refused = start(project, [*brief, "--output-dir", "runs/other"], 1)
-    assert refused.returncode and all(part in refused.stderr for part in said), refused.stderr

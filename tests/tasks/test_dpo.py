@@ -11,8 +11,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.model import Model, know_model
-from support.bad_files import refuse_lines
-from support.chat_models import MAKE_MODELS, assert_reads_a_dataset_of_the_hub, make_chat_project
+from support.chat_models import MAKE_MODELS, make_chat_project
 from support.files import write_files
 from support.in_order import OFF, ten_losses
 from support.rendering import render
@@ -50,25 +49,12 @@ def write_pairs(path: Path, count: int) -> list[str]:
     return lines
 
 
-ANSWERS = '"chosen": "b", "rejected": "c"'
-BAD = {
-    "no prompt": (f"{{{ANSWERS}}}", "line 13 has no prompt."),
-    "another role": (
-        f'{{"prompt": [{{"role": "bot", "content": "a"}}], {ANSWERS}}}',
-        "line 13: the role bot is not one of system, user, assistant.",
-    ),
-    "no message": (f'{{"prompt": [7], {ANSWERS}}}', "line 13: message 1 needs a role and a"),
-}
-
-
-def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
-    """Nothing is trained then. predict.py reads rows of this form, too."""
+def test_a_users_file_trains(tmp_path: Path) -> None:
+    """predict.py reads rows of this form, too."""
     project = make_project(tmp_path, {"dpo.dataset": "jsonl", **SMALL})
     lines = write_pairs(project / "pairs.jsonl", 12)
     trained = succeed(start(project, ["train.py", *BRIEF], 1))
     assert trained.stdout.count("<assistant>[[") == 2, "both answers of the first pair are shown"
-    refuse_lines(project, lines, BAD)
-    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
     asked = succeed(run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"]))
     assert len(asked.stdout.split("\n")) == 3 + 1
@@ -191,16 +177,6 @@ def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> 
     assert off < 1e-4 and changed > 0.1
     succeed(start(project, ["train.py", *BRIEF, "--learning-rate", "0.001"], 2))
     succeed(run_python(project, ["predict.py", "add 1 to 120", "--length", "3"]))
-
-
-@pytest.mark.sweep
-def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
-    """As a folder with such a dataset: a wrong row is named with its split."""
-    given: dict[str, Value] = {"dpo.dataset": "huggingface", "dpo.dataset_name": "pairs", **SMALL}
-    project = make_project(tmp_path, given)
-    lines = write_pairs(project / "pairs.jsonl", 42)[:-2]
-    needs, has = "it needs prompt, chosen and rejected", "pairs, row 41 of train has prompt, chosen"
-    assert_reads_a_dataset_of_the_hub(project, lines, needs, has)
 
 
 @pytest.mark.sweep

@@ -1,4 +1,4 @@
-"""Masked tokens: files of every form, fixed masks, exact perplexity, and pretrained models."""
+"""Masked tokens: texts of each form, exact perplexity, and pretrained models."""
 
 import json
 from functools import partial
@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.bad_files import refuse_files
-from support.combinations import in_turns
+from support.bad_files import refuse_paths
 from support.encoders import (
     ENCODERS,
     assert_is_tuned,
@@ -16,103 +15,31 @@ from support.encoders import (
     pretrained,
     project_of_steps,
 )
+from support.files import write_files
 from support.rendering import write_project
 from support.scores import ON_PROCESSES, score_sets
-from support.training import ask, call, count_processes, said, start, succeed
+from support.training import ask, call, said, start, succeed
 
 pytestmark = pytest.mark.train
 
 project = partial(write_project, task="masked_language_model")
 
 
-# --- files --------------------------------------------------------------------------------------
-
-BAD = {
-    "empty.jsonl": ("\n", "empty.jsonl has no texts"),
-    "bytes.txt": (b"\xff\xfe", "bytes.txt can't be read"),
-    "absent": (None, "absent can't be read"),
-    "mixed": (None, "mixed/2.txt can't be read"),
-    "folder": (None, "folder holds no files that end in .txt"),
-    "empty.txt": ("", "empty.txt has no texts"),
-    "short.txt": ("ab", "The validation data have no text: short.txt is too short"),
-    "blank.jsonl": ('{"text": ""}\n{"text": " "}', "blank.jsonl has no texts"),
-}
-
-
-def test_texts_of_each_form_are_read(tmp_path: Path, proven) -> None:
-    """JSON lines, folders and a file. What can't be read ends training before it starts."""
+def test_texts_of_each_form_are_read(tmp_path: Path) -> None:
+    """JSON lines, a folder, and a file, which is split by position."""
     folder = project(tmp_path, dataset="text", path="texts.jsonl")
     texts = [f"text {number}\nwith naïve lines" for number in range(20)]
     rows = [json.dumps({"text": text, "other": 1}) for text in [*texts, ""]]
     (tmp_path / "texts.jsonl").write_text("\n\n".join(rows), encoding="utf-8-sig")
-    (tmp_path / "named.jsonl").write_text('{"words": "some words"}')
-    (tmp_path / "parts").mkdir()
-    for number, text in enumerate(texts):
-        (tmp_path / f"parts/{number:02}.txt").write_text(text, encoding="utf-8")
+    write_files(tmp_path / "parts", {f"{n:02}.txt": text for n, text in enumerate(texts)})
     (tmp_path / "long.txt").write_text("x" * 1000)
-    for name in ("folder", "mixed"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "mixed/1.txt").write_text("a text")
-    (tmp_path / "mixed/2.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "short.txt").write_text("ab")
     code = "read = lambda **more: data.read_documents(train.Config(**more))"
-    parts = "[read(), read(path='parts'), read(path='long.txt'), "
-    parts += "data.read_texts('named.jsonl', train.Config(text_column='words'))]"
-    objects, files, long, named = ask(folder, code, parts)
+    objects, files, long = ask(folder, code, "[read(), read(path='parts'), read(path='long.txt')]")
     assert objects == files and sorted(text for part in objects for text in part) == sorted(texts)
     assert [len(part) for part in objects] == [16, 2, 2]
-    assert [len(part[0]) for part in long] == [900, 50, 50] and named == ["some words"]
-    refuse_files(folder, BAD, "data.build_datasets")
-    [message] = said(folder, "train.py", ["--path", "folder"])
-    assert BAD["folder"][1] in message
-    assert not list(folder.glob("runs/*/*.safetensors"))
-    proven("files of texts that can't be read, named by file and line", len(BAD))
-
-
-SMALL = {
-    "one letter each": ["a"] * 30,
-    "one long, others empty": ["", "word " * 200, "", "", " ", "\n"],
-    "one text": ["for line in file: print(line)\n" * 40],
-}
-
-
-@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
-@pytest.mark.parametrize("name", in_turns(SMALL, 3))
-def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
-    rows = [json.dumps({"text": text}) for text in SMALL[name]]
-    (tmp_path / "data.jsonl").write_text("\n".join(rows))
-    (tmp_path / "val.txt").write_text("a b")
-    more = {"path": "data.jsonl", "val_path": "val.txt", "test_path": "val.txt"}
-    folder = project(tmp_path, dataset="text", whole_words=True, **more)
-    result = succeed(start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], processes))
-    assert count_processes(result.stdout) == processes and "nan" not in result.stdout
-    found = succeed(
-        start(folder, ["predict.py", "[MASK]", "é[MASK]", "--json", "--top", "2"], processes)
-    )
-    rows = [json.loads(row) for row in found.stdout.splitlines()]
-    assert [row["text"] for row in rows] == ["[MASK]"] * 2 + ["é[MASK]"] * 2
-
-
-HUB = """
-from datasets import Dataset
-for part, rows in (("train", 40), ("validation", 5)):
-    Dataset.from_dict({"words": [f"a text of {part}", ""] * rows}).to_parquet(f"own/{part}.parquet")
-"""
-
-
-@pytest.mark.sweep
-def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
-    """From a folder, as nothing is downloaded here. A part that it lacks is a tenth of the rest."""
-    given = {"dataset_name": str(tmp_path / "own"), "dataset_subset": "", "text_column": "words"}
-    folder = project(tmp_path, dataset="huggingface", **given)
-    (tmp_path / "own").mkdir()
-    assert call(folder, HUB).returncode == 0
-    train, val, test = ask(folder, "", "data.read_documents(config)")
-    assert len(train) + len(test) == 40 and val == ["a text of validation"] * 5
-    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "4"], processes=2))
-    wrong = [["--text-column", "text"], ["--dataset-name", "nobody/nothing"]]
-    messages = said(folder, "train.py", *wrong)
-    assert "no column text: --text-column names one of words" in messages[0]
-    assert "'nobody/nothing' can't be loaded" in messages[1]
+    assert [len(part[0]) for part in long] == [900, 50, 50]
+    refuse_paths(folder, {"short.txt": "The validation data have no text: short.txt is too short"})
 
 
 # --- metrics ------------------------------------------------------------------------------------

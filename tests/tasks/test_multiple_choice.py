@@ -1,14 +1,10 @@
-"""Choices: files of every form, padding that changes nothing, exact accuracy, pretrained models."""
+"""Choices: made-up data, exact accuracy, pretrained models."""
 
-import csv
-import json
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from support.bad_files import refuse_files
-from support.combinations import in_turns
 from support.encoders import (
     ENCODERS,
     assert_is_tuned,
@@ -19,126 +15,11 @@ from support.encoders import (
 )
 from support.rendering import write_project
 from support.scores import ON_PROCESSES, score_sets
-from support.training import ask, call, count_processes, said, start, succeed
+from support.training import ask, start, succeed
 
 pytestmark = pytest.mark.train
 
 project = partial(write_project, task="multiple_choice")
-
-
-# --- files --------------------------------------------------------------------------------------
-
-QUESTIONS = [
-    ("Ann sings.", ["She eats", "She runs, too"], 1),
-    ("Bo naps.\nFor long.", ["She wakes", "She naïvely waits", "She sings"], 0),
-]
-HEAD = "sent1,sent2,ending0,ending1,ending2,label\n"
-PLAIN = {"context": "a", "choices": ["b", "c"], "label": 0}
-
-
-def write_objects(path: Path, questions) -> None:
-    keys = ("context", "choices", "label")
-    rows = (json.dumps(dict(zip(keys, question, strict=True))) for question in questions)
-    path.write_text("\n".join(rows), encoding="utf-8")
-
-
-def without(key: str, **more: object) -> str:
-    return json.dumps({k: v for k, v in {**PLAIN, **more}.items() if k != key})
-
-
-BAD = {
-    "one.jsonl": (without("", choices=["b"]), "line 1: it needs two choices or more, and has ['b'"),
-    "list.jsonl": (without("", choices="bc"), "line 1: it needs two choices or more, and has 'bc'"),
-    "number.jsonl": (without("", choices=["b", 1]), "line 1: choice 1 is not text, but 1"),
-    "empty.jsonl": (without("", choices=["b", " "]), "line 1: choice 1 is not text, but ' '"),
-    "label.jsonl": (without("", label=2), "line 1: its label is 2, not one of 0 to 1"),
-    "name.jsonl": (without("", label="b"), "line 1: its label is 'b', not one of 0 to 1"),
-    "bool.jsonl": (without("", label=True), "line 1: its label is True, not one of 0 to 1"),
-    "none.jsonl": (without("label"), "line 1: it has no label, the index of the right choice"),
-    "few.jsonl": (json.dumps(PLAIN), "1 rows can't be split"),
-    "rows.csv": (HEAD, "rows.csv has no rows"),
-    "cells.csv": (HEAD + 'a,"b\nb",c,d,e,0\na,b\n', "cells.csv, line 4 has more or fewer columns"),
-    "hole.csv": (HEAD + "a,b,,d,e,0\n", "hole.csv, line 2: choice 0 is not text, but ''"),
-    "high.csv": (HEAD + "a,b,c,d,,2\n", "high.csv, line 2: its label is '2', not one of 0 to 1"),
-}
-
-
-def test_files_of_both_forms_are_read_alike(tmp_path: Path, proven) -> None:
-    """With 2 or 3 choices. What can't be read ends training before it starts."""
-    folder = project(tmp_path, dataset="file", path="rows.jsonl")
-    questions = 6 * QUESTIONS
-    write_objects(tmp_path / "rows.jsonl", questions)
-    write_objects(tmp_path / "val.jsonl", QUESTIONS)
-    with (tmp_path / "swag.csv").open("w", encoding="utf-8-sig", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(HEAD.strip().split(","))
-        for context, choices, label in questions:
-            endings = [choice.removeprefix("She ") for choice in choices]
-            rows.writerow([context, "She", *endings, *[""] * (3 - len(choices)), label])
-    code = (
-        "read = lambda path: [[q.context, q.choices, q.label]"
-        " for q in data.read_questions(path, train.Config())]\n"
-    )
-    code += "parts = data.load_questions(train.Config(val_path='val.jsonl'))"
-    plain, swag, sizes = ask(
-        folder, code, "[read('rows.jsonl'), read('swag.csv'), list(map(len, parts))]"
-    )
-    assert plain == swag == [list(question) for question in questions] and sizes == [11, 2, 1]
-    for name, message in refuse_files(folder, BAD, "data.load_questions"):
-        assert name in message or name == "few.jsonl"
-    [message] = said(folder, "train.py", ["--path", "label.jsonl"])
-    assert BAD["label.jsonl"][1] in message
-    assert not list(folder.glob("runs/*/*.safetensors"))
-    proven("files of choices that can't be read, named by file and line", len(BAD))
-
-
-SMALL = {
-    "two choices, and ten": [*[("a", ["b", "c"], 0)] * 10, *[("a", list("bcdefghijk"), 9)] * 3],
-    "one choice is always right": [("a", ["b", "b"], 1)] * 12,
-    "one long": [*[("a", ["b", "c"], 0)] * 11, ("word " * 300, ["x " * 300, "c"], 1)],
-}
-
-
-@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
-@pytest.mark.parametrize("name", in_turns(SMALL, 3))
-def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
-    write_objects(tmp_path / "data.jsonl", SMALL[name])
-    write_objects(tmp_path / "val.jsonl", [("a", list("bcd"), 2)])
-    folder = project(tmp_path, dataset="file", path="data.jsonl", val_path="val.jsonl")
-    result = succeed(start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], processes))
-    assert count_processes(result.stdout) == processes and "nan" not in result.stdout
-    assert ("fill --max-length" in result.stdout) == ("long" in name)
-    (tmp_path / "data.jsonl").unlink()
-    found = succeed(start(folder, ["predict.py", "val.jsonl", "--json"], processes))
-    [row] = [json.loads(row) for row in found.stdout.splitlines()]
-    assert row["context"] == "a" and len(row["probabilities"]) == 3
-
-
-HUB = """
-from datasets import ClassLabel, Dataset, Features, Value
-names = ["sent1", "sent2", "ending0", "ending1"]
-features = Features({name: Value("string") for name in names})
-features["label"] = ClassLabel(names=["0", "1"])
-for part, rows, label in (("train", 40, 1), ("validation", 5, 0), ("test", 6, -1)):
-    columns = {name: [f"{name} of {part}"] * rows for name in names} | {"label": [label] * rows}
-    Dataset.from_dict(columns, features=features).to_parquet(f"own/{part}.parquet")
-"""
-
-
-@pytest.mark.sweep
-def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
-    """From a folder, in the columns of SWAG, whose test has no labels: a tenth replaces it."""
-    given = {"dataset_name": str(tmp_path / "own"), "dataset_subset": ""}
-    folder = project(tmp_path, dataset="huggingface", **given)
-    (tmp_path / "own").mkdir()
-    assert call(folder, HUB).returncode == 0
-    parts = "data.load_questions(config)"
-    sizes, first = ask(folder, "", f"[list(map(len, {parts})), {parts}[1][0].choices]")
-    assert sizes == [36, 5, 4]
-    assert first == [f"sent2 of validation ending{n} of validation" for n in (0, 1)]
-    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2))
-    [message] = said(folder, "train.py", ["--dataset-name", "nobody/nothing"])
-    assert "'nobody/nothing' can't be loaded" in message
 
 
 ALONE = """

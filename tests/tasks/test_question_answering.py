@@ -1,4 +1,4 @@
-"""Answers in texts: files of every form, windows, and exact scores on several processes."""
+"""Answers in texts: windows, exact scores on several processes, and pretrained models."""
 
 import json
 from functools import partial
@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from support.bad_files import refuse_files
 from support.encoders import (
     ENCODERS,
     assert_is_tuned,
@@ -17,125 +16,11 @@ from support.encoders import (
 )
 from support.rendering import write_project
 from support.scores import ON_PROCESSES, SETS, score_sets
-from support.training import ask, call, count_processes, said, start, succeed
+from support.training import ask, count_processes, said, start, succeed
 
 pytestmark = pytest.mark.train
 
 project = partial(write_project, task="question_answering")
-
-
-# --- files --------------------------------------------------------------------------------------
-
-CONTEXT = "Bo sings in Åre. Ann\u2003listens."
-QUESTIONS = [  # a question, and its answers
-    ("Who sings?", ["Bo"]),
-    ("Where?", ["Åre", "in Åre"]),
-    ("Who listens?", ["Ann\u2003"]),
-    ("Who left?", []),
-]
-
-
-def answers_of(texts: list[str], context: str = CONTEXT) -> list[dict[str, object]]:
-    return [{"text": text, "answer_start": context.index(text)} for text in texts]
-
-
-def article(version: int, context: str = CONTEXT) -> dict:
-    """As SQuAD 1.1 has it, or 2.0 with a question that has no answer."""
-    rows = []
-    for question, texts in QUESTIONS:
-        row: dict[str, object] = {"id": question, "question": question}
-        row["answers"] = answers_of(texts, context)
-        if version == 2:
-            row["is_impossible"] = not texts
-            row["plausible_answers"] = [] if texts else answers_of(["Bo"], context)
-        if version == 2 or texts:
-            rows.append(row)
-    return {"title": "t", "paragraphs": [{"context": context, "qas": rows}]}
-
-
-def flat(context: str = CONTEXT) -> list[dict]:
-    """As the datasets of the Hub have it: a list of texts and a list of places."""
-    rows = []
-    for question, texts in QUESTIONS:
-        found = answers_of(texts, context)
-        answers = {key: [answer[key] for answer in found] for key in ("text", "answer_start")}
-        rows.append({"context": context, "question": question, "answers": answers})
-    return rows
-
-
-def write_lines(path: Path, rows: list) -> None:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-
-
-def wrong(answers: object) -> str:
-    return json.dumps({"context": "Bo sings.", "question": "Who?", "answers": answers})
-
-
-def answered(text: str, *starts: int) -> str:
-    return wrong({"text": [text], "answer_start": starts})
-
-
-def nested(**changes: object) -> str:
-    paragraph = {"context": "Bo sings.", "qas": [{"question": "Who?", "answers": [], **changes}]}
-    return json.dumps({"data": [{"paragraphs": []}, {"paragraphs": [paragraph]}]})
-
-
-PLACE = "data[1].paragraphs[0].qas[0]"
-AT_0, AT_3 = ([{"text": "Bo", "answer_start": place}] for place in (0, 3))
-BAD = {
-    "place.jsonl": (
-        "\n" + answered("Bo", 1),
-        "line 2: the answer 'Bo' is not at character 1 of the context: there is 'o '",
-    ),
-    "before.jsonl": (answered(".", -1), "not at character -1"),
-    "blank.jsonl": (answered(" ", 2), "answer at character 2 is empty"),
-    "length.jsonl": (answered("Bo"), "line 1: write its ans"),
-    "string.jsonl": (wrong("Bo"), 'write its answers like this: {"text": ["words"], '),
-    "nothing.jsonl": ("\n", "nothing.jsonl has no questions"),
-    "few.jsonl": (wrong([]), "few.jsonl: questions about 1 texts can't be split"),
-    "place.json": (nested(answers=AT_3), f"{PLACE}: the answer 'Bo' is not at character 3"),
-    "start.json": (nested(answers=[{"text": "Bo"}]), f"{PLACE}: write its answers like this"),
-    "impossible.json": (
-        nested(answers=AT_0, is_impossible=True),
-        f"{PLACE}: is_impossible is True",
-    ),
-    "possible.json": (nested(is_impossible=False), f"{PLACE}: is_impossible is False, with 0"),
-    "question.json": (nested(question=None), f"{PLACE}: its question is not text, but None"),
-    "rows.json": ("[]", "rows.json has no questions"),
-    "word.json": ('"Bo"', "word.json is not a JSON object with 'data', as SQuAD has it"),
-    "data.json": ('{"questions": []}', "data.json: there is no 'data', as in SQuAD"),
-    "form.json": ('{"data": [[]]}', "data[0] is not JSON in SQuAD's format"),
-}
-
-
-def test_files_of_all_forms_are_read_alike(tmp_path: Path, proven) -> None:
-    """SQuAD 1.1 and 2.0, and JSON lines. What can't be read ends training before it starts."""
-    folder = project(tmp_path, dataset="squad", path="two.json")
-    for name, version in (("one", 1), ("two", 2)):
-        rows = [article(version, f"{number}. {CONTEXT}") for number in range(12)]
-        content = json.dumps({"version": "v", "data": rows})
-        (tmp_path / f"{name}.json").write_text(content, encoding="utf-8-sig")
-    rows = [row for number in range(12) for row in flat(f"{number}. {CONTEXT}")]
-    write_lines(tmp_path / "flat.jsonl", rows)
-    code = "import dataclasses\nread = lambda path: list(map(dataclasses.astuple, "
-    code += "data.read_questions(path, config)))\n"
-    code += "parts = data.load_questions(config)\n"
-    sizes = "[len(part) for part in parts]"
-    given = [f"read({name!r})" for name in ("one.json", "two.json", "flat.jsonl")]
-    one, two, lines, sizes = ask(folder, code, f"[{', '.join(given)}, {sizes}]")
-    assert two == lines and one == [row for row in two if row[2]]
-    assert two[1] == [f"0. {CONTEXT}", "Where?", [[15, "Åre"], [12, "in Åre"]]]
-    assert two[2][2] == [[20, "Ann"]]
-    assert sizes == [40, 4, 4], "questions about a text stay together"
-    for name, message in refuse_files(folder, BAD, "data.load_questions"):
-        assert name in message or name == "few.jsonl"
-    wrong_runs = [["--path", "place.jsonl"], ["--no-optional-answers"], ["--overlap", "65"]]
-    messages = said(folder, "train.py", *wrong_runs)
-    assert BAD["place.jsonl"][1] in messages[0]
-    assert "two.json, data[0].paragraphs[0].qas[3]: it has no answer. If some" in messages[1]
-    assert "--overlap 65 is more than half of --max-length" in messages[2]
-    assert not list(folder.glob("runs/*/*.safetensors"))
-    proven("files of questions that can't be read, named by file and place", len(BAD))
 
 
 LONG = "word " * 300
@@ -144,16 +29,12 @@ LONG = "word " * 300
 @pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
 def test_long_texts_train_and_are_searched(processes: int, tmp_path: Path) -> None:
     """Answers that are longer than a window are counted. Files of questions are predicted."""
-    rows = [
-        {
-            "context": f"{number} {LONG} Bo sings.",
-            "question": "Who sings?",
-            "answers": answers_of(["Bo"], f"{number} {LONG} Bo sings."),
-        }
-        for number in range(10)
-    ]
-    for number, row in enumerate(rows[:3]):
-        rows.append(row | {"answers": answers_of([f"{number} {LONG}"], str(row["context"]))})
+    rows = []
+    for number in range(13):
+        words = f"{number} {LONG}"
+        text, place = ("Bo", len(words)) if number < 10 else (words, 0)
+        answers = {"text": [text], "answer_start": [place]}
+        rows.append({"context": f"{words}Bo sings.", "question": "Who sings?", "answers": answers})
     write_lines(tmp_path / "data.jsonl", rows)
     write_lines(tmp_path / "val.jsonl", rows[-1:])
     paths = {"path": "data.jsonl", "val_path": "val.jsonl", "test_path": "val.jsonl"}
@@ -164,50 +45,21 @@ def test_long_texts_train_and_are_searched(processes: int, tmp_path: Path) -> No
     for part, count in (("training", 3), ("validation", 1), ("test", 1)):
         line = f"{count} questions of the {part} data have answers that fit into no window"
         assert line in result.stdout
-    [message] = said(folder, "train.py", ["--path", "val.jsonl"])
-    assert "No window contains an answer of the training data: raise --max-length." in message
+    none, half = said(folder, "train.py", ["--path", "val.jsonl"], ["--overlap", "65"])
+    assert "No window contains an answer of the training data: raise --max-length." in none
+    assert "--overlap 65 is more than half of --max-length" in half
     (tmp_path / "data.jsonl").unlink()  # predict.py does not need it
     found = succeed(start(folder, ["predict.py", "val.jsonl", "val.jsonl", "--json"], processes))
-    answers = [json.loads(row) for row in found.stdout.splitlines()]
-    assert len(answers) == 2 and answers[0] == pytest.approx(answers[1])
+    one, other = (json.loads(row) for row in found.stdout.splitlines())
+    assert one == pytest.approx(other)
     context = str(rows[-1]["context"])
-    for row in answers:
+    for row in (one, other):
         assert row["answer"] == (context[row["start"] : row["end"]] if row["answer"] else "")
         assert 0 < row["score"] < 1
 
 
-HUB = """
-from datasets import Dataset
-import json
-rows = [json.loads(line) for line in open("flat.jsonl")]
-for part, some in (("train", rows), ("validation", rows[:4])):
-    Dataset.from_list(some).to_parquet(f"own/{part}.parquet")
-"""
-
-
-@pytest.mark.sweep
-def test_a_dataset_of_the_hub_is_read(tmp_path: Path) -> None:
-    """From a folder, as nothing is downloaded here. A part that it lacks is a tenth of the rest."""
-    folder = project(tmp_path, dataset="huggingface", dataset_name=str(tmp_path / "own"))
-    (tmp_path / "own").mkdir()
-    rows = [row for number in range(20) for row in flat(f"{number}. {CONTEXT}")]
-    write_lines(tmp_path / "flat.jsonl", rows)
-    assert call(folder, HUB).returncode == 0
-    parts = "data.load_questions(config)"
-    code = "import dataclasses"
-    first = f"dataclasses.astuple({parts}[1][1])"
-    sizes, question = ask(folder, code, f"[list(map(len, {parts})), {first}]")
-    assert sizes == [72, 4, 8]
-    assert question == [f"0. {CONTEXT}", "Where?", [[15, "Åre"], [12, "in Åre"]]]
-    short = ["--epochs", "1", "--batch-size", "8"]
-    succeed(start(folder, ["train.py", *short], processes=2))
-    rows[5]["answers"]["answer_start"] = [0]
-    write_lines(tmp_path / "flat.jsonl", rows)
-    assert call(folder, HUB).returncode == 0
-    calls = [[], ["--dataset-name", "nobody/nothing"]]
-    messages = said(folder, "train.py", *calls)
-    assert "train, row 6: the answer 'Åre' is not at character 0" in messages[0]
-    assert "'nobody/nothing' can't be loaded" in messages[1]
+def write_lines(path: Path, rows: list) -> None:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
 
 # --- metrics ------------------------------------------------------------------------------------

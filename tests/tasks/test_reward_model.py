@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.bad_files import refuse_lines
-from support.chat_models import assert_reads_a_dataset_of_the_hub, make_chat_project
+from support.chat_models import make_chat_project
 from support.in_order import OFF, ten_losses
 from support.training import (
     assert_evaluated,
@@ -42,14 +41,10 @@ def write_pairs(path: Path, count: int) -> list[str]:
     return lines
 
 
-BAD = {"no prompt": ('{"chosen": "b", "rejected": "c"}', "line 13 has no prompt.")}
-
-
-def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
+def test_a_users_file_trains(tmp_path: Path) -> None:
     """On two processes. A pair of equal answers is named. predict.py reads the same rows."""
     project = make_project(tmp_path, {**OF_A_FILE, **SMALL})
     lines = write_pairs(project / "pairs.jsonl", 12)
-    refuse_lines(project, lines, BAD)
     equal = '{"prompt": "a", "chosen": "b", "rejected": "b"}'
     (project / "pairs.jsonl").write_text("\n".join([equal, *lines, equal]) + "\n")
     trained = succeed(start(project, ["train.py", *BRIEF, "--batch-size", "2"], 2))
@@ -138,15 +133,6 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     expected = tell(project, BY_DEFINITION)
     assert expected["test_accuracy"] > 0.1
     assert_evaluated(project, expected, rel=1e-4, abs=1e-5)
-
-
-@pytest.mark.sweep
-def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
-    """As a folder with such a dataset: a wrong row is named with its split."""
-    given: dict[str, Value] = {"reward_model.dataset": "huggingface", **SMALL}
-    project = make_project(tmp_path, {**given, "reward_model.dataset_name": "pairs"})
-    lines = write_pairs(project / "pairs.jsonl", 40)
-    assert_reads_a_dataset_of_the_hub(project, lines, "pairs, row ", "it needs prompt, chosen and")
 
 
 TRL = """

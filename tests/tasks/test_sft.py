@@ -1,14 +1,12 @@
 """Instruction tuning on a user's files, and with pretrained models and their chat templates."""
 
 import json
-import re
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.bad_files import refuse_lines
 from support.chat_models import make_chat_project
 from support.files import write_files
 from support.in_order import OFF, ten_losses
@@ -19,6 +17,7 @@ from support.training import (
     evaluate,
     run_python,
     run_tests,
+    said,
     start,
     succeed,
     tell,
@@ -103,12 +102,9 @@ def write_chats(path: Path, count: int) -> list[str]:
     return lines
 
 
-BAD = {
-    "no answer": ('{"messages": [{"role": "user", "content": "a"}]}', "line 13 has no assistant"),
-    "another role": (
-        '{"messages": [{"role": "bot", "content": "a"}]}',
-        "line 13: the role bot is not one of system, user, assistant.",
-    ),
+WRONG = {
+    "none": {"messages": [{"role": "user", "content": "a"}]},
+    "role": {"messages": [{"role": "bot", "content": "a"}]},
 }
 
 
@@ -118,12 +114,13 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     lines = write_chats(project / "chats.jsonl", 12)
     trained = succeed(start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1))
     assert "\n> <user>up " in trained.stdout and "<assistant>[[" in trained.stdout
-    short = ["--path", "chats.jsonl", "--context", "2", "--output-dir", "runs/other"]
-    [cut] = refuse_lines(project, lines, BAD, short)
-    assert re.match(
-        r"chats\.jsonl, line \d+: the answer begins after --context 2, as in all 1", cut
-    )
-    assert count_passed(run_tests(project, "tests/test_features.py", "-k", "wrong_row")) >= 4
+    for name, messages in WRONG.items():
+        (project / f"{name}.jsonl").write_text("\n".join([*lines, json.dumps(messages)]) + "\n")
+    wrong = [["--path", f"{name}.jsonl"] for name in WRONG]
+    none, role, cut = said(project, "train.py", *wrong, ["--context", "2", "--output-dir", "new"])
+    assert none == "none.jsonl, line 13 has no assistant message."
+    assert role == "role.jsonl, line 13: the role bot is not one of system, user, assistant."
+    assert "the answer begins after --context 2, as in all 1" in cut
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
     asked = succeed(run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"]))
     assert len(asked.stdout.split("\n")) == 3 + 1
@@ -217,28 +214,6 @@ def test_metrics_are_those_of_generated_answers_on_any_processes(
     right = sum(row["completion"] == text for row, text in zip(rows, answers, strict=True))
     assert 0.05 < found["test_exact_match"] < 1 or model == "gpt"
     assert right / len(rows) == pytest.approx(found["test_exact_match"])
-
-
-@pytest.mark.sweep
-def test_a_dataset_of_the_hub(tmp_path: Path) -> None:
-    """As a folder with such a dataset: a wrong row is named with its split."""
-    pytest.importorskip("datasets")
-    given: dict[str, Value] = {"sft.dataset": "huggingface", "sft.dataset_name": "chats"}
-    project = make_project(tmp_path, given)
-    (project / "chats").mkdir()
-    lines = write_chats(project / "chats/train.jsonl", 40)[:-2]  # of one form, as a table has them
-    (project / "chats/train.jsonl").write_text("\n".join(lines) + "\n")
-    succeed(start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1))
-    for rows, *words in (
-        ([*lines, '{"prompt": "a"}'], "chats, row ", "has prompt: it needs messages, or prompt"),
-        ([*lines, "{'prompt'"], "The dataset 'chats' can't be loaded: JSON parse error"),
-        ([], "The dataset 'chats' can't be loaded: it has an empty file."),
-        (lines[:1], "chats has 1 conversations: a split needs at least 10."),
-    ):
-        (project / "chats/train.jsonl").write_text("".join(f"{row}\n" for row in rows))
-        wrong = start(project, ["train.py", *BRIEF, "--output-dir", "runs/other"], 1)
-        assert wrong.returncode and "Traceback" not in wrong.stderr
-        assert all(word in wrong.stderr for word in words)
 
 
 @pytest.mark.sweep

@@ -12,10 +12,11 @@ from random import Random
 
 import pytest
 
+from support.combinations import in_turns
 from support.files import replace_in, write_files
 from support.inputs import write_sound
-from support.rendering import render
-from support.training import run_tests, start
+from support.rendering import render, write_project
+from support.training import count_processes, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -171,3 +172,74 @@ def test_small_data(task: str, rows: int, uneven: bool, tmp_path: Path) -> None:
     assert_trains(project)
     result = run_tests(project)
     assert result.returncode == 0, result.stdout
+
+
+def choose(*choices: str, label: int = 0, text: str = "a") -> dict[str, object]:
+    return {"context": text, "choices": [*choices], "label": label}
+
+
+def tag(words: list[str], tags: list[str]) -> dict[str, object]:
+    return {"tokens": words, "tags": tags}
+
+
+FEW, ONE = tag(["it", "rains"], ["O", "O"]), tag(["Bo"], ["B-PER"])
+TAGGED = [tag(["Oslo", "Bo"], ["B-LOC", "B-PER"]), tag([], [])]
+# by task: the choice of data, validation data, what predict.py is given, and odd training data by
+# what training says of them
+ODD: dict[str, tuple[str, list[object], list[str], dict[str, tuple[str, list[object]]]]] = {
+    "masked_language_model": (
+        "text",
+        [{"text": "a b"}],
+        ["[MASK]", "é[MASK]", "--top", "1"],
+        {
+            "one letter each": ("", [{"text": "a"}] * 30),
+            "one long, others empty": ("", [{"text": text} for text in ("", "word " * 200, " ")]),
+        },
+    ),
+    "multiple_choice": (
+        "file",
+        [choose(*"bcd", label=2)] * 2,
+        ["val.jsonl"],
+        {
+            "two, and ten": ("", [*[choose("b", "c")] * 10, *[choose(*"bcdefghijk", label=9)] * 3]),
+            "one long": (
+                "fill --max-length",
+                [*[choose("b", "c")] * 11, choose("x " * 300, "c", text="word " * 300)],
+            ),
+        },
+    ),
+    "token_classification": (
+        "conll",
+        TAGGED,
+        ["Bo", ""],
+        {
+            "few entities": ("", [*[FEW] * 11, ONE]),
+            "one word each, one long": (  # less 127 beside the first token
+                "173 words of the",
+                [*[ONE] * 11, tag(["Bo"] * 300, ["B-PER"] * 300)],
+            ),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.sweep)])
+@pytest.mark.parametrize(
+    "case", in_turns([(task, name) for task in ODD for name in ODD[task][3]], 2), ids=", ".join
+)
+def test_odd_texts_train(case: tuple[str, str], processes: int, tmp_path: Path) -> None:
+    """Then predict.py writes a row for each input, without the data."""
+    task, name = case
+    dataset, held_out, inputs, every = ODD[task]
+    said, rows = every[name]
+    rows = [*rows, *([TAGGED[0]] if held_out == TAGGED else [])]  # with all types
+    paths = {"path": "data.jsonl", "val_path": "val.jsonl", "test_path": "val.jsonl"}
+    project = write_project(tmp_path, task, dataset=dataset, **paths)
+    for path, content in (("data.jsonl", rows), ("val.jsonl", held_out)):
+        (project / path).write_text("\n".join(map(json.dumps, content)))
+    trained = start(project, ["train.py", "--epochs", "2", "--batch-size", "2"], processes)
+    assert count_processes(succeed(trained).stdout) == processes
+    assert "nan" not in trained.stdout and said in trained.stdout
+    (project / "data.jsonl").unlink()
+    found = succeed(start(project, ["predict.py", *inputs, "--json"], processes))
+    assert len(found.stdout.splitlines()) == 2

@@ -173,6 +173,16 @@ TEXTS = [
         "data.csv",
         settings={"val_path": "floats.csv", "test_path": "floats.csv"},
     ),
+    *[
+        Case(
+            f"{kind} as {column}",
+            "text_classification",
+            lines({"text": "a", "label": "b", column: cell}),
+            f"{AT}: its {column} is {cell!r}, not ",
+        )
+        for column in ("text", "label")
+        for kind, cell in (("a list", ["a"]), ("an object", {"a": 1}))
+    ],
     listed("lists of pandas", table("text,labels", "x,\"['a', 'b']\"", "y,['b']", "z,[]"), AB),
     listed("lists in JSON", table("text,labels", 'x,"[""a"", ""b""]"', 'y,"[""b""]"', "z,[]"), AB),
     listed("lists of NumPy", table("text,labels", "x,['a' 'b']"), f"{LINE_2}: its labels are"),
@@ -199,6 +209,9 @@ INNER = ["O", "O", "O", "B-ORG"]
 CHUNKS = ["B-NP", "I-NP", "B-VP", "B-NP"]
 FOUR = conll(NUMBERS, WORDS, IOB2, INNER)
 FIRST_WRONG = lines({"tokens": WORDS, "tags": ["B-PER ", *IOB2[1:]]})
+IOB1 = conll(WORDS, ["NN"] * 4, ["I-PER", "B-PER", "O", "I-LOC"])
+IOB1 = f"-DOCSTART-\t-X-\tO\n\n# a comment\n{IOB1}"
+FEWER = f"{AT}: it has 4 words and 1 tags"
 TAGGED = [
     tagged("two columns", conll(WORDS, IOB2), [WORDS, IOB2]),
     tagged("numbered words", conll(NUMBERS, WORDS, IOB2), [WORDS, IOB2], said="numbers the words"),
@@ -209,6 +222,9 @@ TAGGED = [
     tagged("BIOES", conll(WORDS, ["B-PER", "E-PER", "O", "S-LOC"]), [WORDS, IOB2], said="BIOES"),
     tagged("BILOU", conll(WORDS, ["B-PER", "L-PER", "O", "U-LOC"]), [WORDS, IOB2]),
     tagged("IO", conll(WORDS, ["I-PER", "I-PER", "O", "I-LOC"]), [WORDS, IOB2], said="IOB1"),
+    tagged("IOB1 below a comment", IOB1, [WORDS, ["B-PER", "B-PER", "O", "B-LOC"]]),
+    tagged("a row that is too short", "Bo O\nLi\n", f"{REFUSED}data.conll, line 2: 'Li' has 1 col"),
+    tagged("fewer tags than words", lines({"tokens": WORDS, "tags": ["O"]}), FEWER, "data.jsonl"),
     tagged("a space after a tag", FIRST_WRONG, f"{AT}: the tag 'B-PER ' is not", "data.jsonl"),
 ]
 
@@ -226,6 +242,42 @@ STEM = {"stem": "Which?", "choices": [{"text": "x", "label": "A"}, {"text": "y",
 MMLU = {"question": "Which?", "subject": "red", "choices": ["x", "y"], "answer": 1}
 XY = {"choices": ["x", "y"]}
 FOUND = ["Which?", ["x", "y"], 1]
+SWAG = table("sent1,sent2,ending0,ending1,ending2,label", '"Bo\nnaps.",She,eats,runs,,1')
+BO, AFTER_BO = ({"text": "Bo", "answer_start": place} for place in (0, 3))
+
+
+def squad(kind: str, version: int, expected: object, **changes: Any) -> Case:
+    """A question about a text, in the nested JSON of SQuAD 1.1 or 2.0."""
+    question = {
+        "question": "Who?",
+        "answers": [BO],
+        **({"is_impossible": False} if version > 1 else {}),
+    }
+    about = {"context": "Bo sings.", "qas": [question | changes]}
+    text = json.dumps({"data": [{"paragraphs": []}, {"paragraphs": [about] * 10}]})
+    return Case(kind, "question_answering", text, expected, "data.json")
+
+
+AT_BO = ["Bo sings.", "Who?", [[0, "Bo"]]]
+PLACE = f"{REFUSED}data.json, data[1].paragraphs[0].qas[0]"
+OF_SQUAD = [
+    squad("SQuAD 1.1", 1, AT_BO),
+    squad("SQuAD 2.0", 2, AT_BO),
+    squad("no answer", 2, ["Bo sings.", "Who?", []], answers=[], is_impossible=True),
+    squad(
+        "another place",
+        1,
+        f"{PLACE}: the answer 'Bo' is not at",
+        answers=[BO | {"answer_start": 3}],
+    ),
+    squad("no place", 1, f"{PLACE}: write its answers like this", answers=[{"text": "Bo"}]),
+    squad("impossible, with an answer", 2, f"{PLACE}: is_impossible is True", is_impossible=True),
+    squad("possible, without one", 2, f"{PLACE}: is_impossible is False, with 0", answers=[]),
+    squad("no question", 1, f"{PLACE}: its question is not text, but None", question=None),
+]
+# a quotation mark is a part of the text
+QUOTES = [['"a" b', "x"], ['"c', "x"], ['d"', "x"], ['e "f"', "x"]]
+QUOTED = 'anchor\tpositive\n"a" b\tx\n"c\tx\nd"\tx\n"e ""f"""\t"x"\n'
 ZIPPED = gzip.compress(b"abc " * 50)
 OTHERS = [
     choice("ARC", ARC, FOUND),
@@ -244,6 +296,18 @@ OTHERS = [
         "another name, set --rename, such as answer=label",
     ),
     choice("MMLU, as the message says", MMLU, FOUND, settings={"rename": "answer=label"}),
+    choice(
+        "a label that is true", {"context": "a", **XY, "label": True}, f"{AT}: its label is True"
+    ),
+    choice(
+        "an empty choice", {"context": "a", "choices": ["x", " "]}, f"{AT}: choice 1 is not text"
+    ),
+    Case("SWAG", "multiple_choice", SWAG, ["Bo\nnaps.", ["She eats", "She runs"], 1], "data.csv"),
+    *OF_SQUAD,
+    Case("quotation marks of Common Voice", "embeddings", QUOTED, QUOTES, "data.tsv"),
+    Case(
+        "blank texts", "masked_language_model", lines({"text": " "}), f"{REFUSED}data.jsonl has no"
+    ),
     choice("another letter", {**ARC, "answerKey": "C"}, f"{AT}: its label is 'C', not one of "),
     *[
         Case("a table", task, text, ["a b"] * 10, name, said="ignored: more")
@@ -272,6 +336,8 @@ TASKS: dict[str, dict[str, Value]] = {
     "labels": {**OF_TEXTS, "text_classification.labels": "many"},
     "token_classification": {"token_classification.dataset": "conll"},
     "multiple_choice": {"multiple_choice.dataset": "file"},
+    "question_answering": {"question_answering.dataset": "squad"},
+    "embeddings": {"embeddings.dataset": "files"},
     "language_model": {"language_model.dataset": "text"},
     "masked_language_model": {"masked_language_model.dataset": "text"},
 }
@@ -287,6 +353,9 @@ READ = {
     "token_classification": "found = data.read_sentences(config.path, config)[0]",
     "multiple_choice": "one = data.read_questions(config.path, config)[0]\n"
     "found = [one.context, one.choices, one.label]",
+    "question_answering": "one = data.read_questions(config.path, config)[0]\n"
+    "found = [one.context, one.question, one.answers]",
+    "embeddings": "found = data.read_rows(config.path, config)",
     "language_model": "one = data.map_texts(config.path, config)\n"
     "found = [bytes(one.read(n, 0, 999).tolist()).decode() for n in range(len(one.spans))]",
     "masked_language_model": "found = data.read_texts(config.path, config)",
