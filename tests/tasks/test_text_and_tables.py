@@ -1,6 +1,5 @@
 """Texts and tables from files: each kind of data trains, and bad input ends with a message."""
 
-import csv
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
 from support.rendering import render, write_project
-from support.training import ask, call, count_processes, last_metrics, run_python, start, succeed
+from support.training import ask, call, run_python, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -55,85 +54,6 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.sweep), 2])
-def test_texts_of_a_csv_file_are_learned(processes: int, tmp_path: Path) -> None:
-    write_texts(tmp_path / "texts.csv", 800)
-    folder = project(tmp_path, **TEXTS)
-    assert ask(folder, "", "data.class_names(config)") == ["cold", "warm"]
-    assert ask(folder, "", "list(map(len, data.build_datasets(config)))") == [640, 80, 80]
-    script = ["train.py", "--batch-size", 32 // processes, "--epochs", "3"]
-    result = succeed(start(folder, script, processes))
-    assert count_processes(result.stdout) == processes
-    assert last_metrics(folder)["test_accuracy"] > 0.95
-
-
-def test_a_cell_that_is_no_text_is_named(tmp_path: Path) -> None:
-    """A list, an object or nothing is no text and no class."""
-    folder = project(tmp_path, **TEXTS)
-    row: dict[str, object] = {"first": "a", "second": "b", "kind": "x"}
-    rows = [{**row, "kind": "xy"[number % 2]} for number in range(20)]
-    expected = {}
-    for column in row:
-        for number, cell in enumerate((None, ["a"], {"a": 1})):
-            name = f"{column}{number}.jsonl"
-            write_lines(tmp_path / name, [*rows, {**row, column: cell}])
-            expected[name] = f"{name}, line 21: its {column} is {cell!r}, not "
-    refuse(folder, "data.build_loaders({})", expected)
-
-
-def write_lines(path: Path, rows: list[dict[str, object]]) -> None:
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
-
-
-def test_texts_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
-    write_texts(tmp_path / "texts.csv", 100)
-    folder = project(tmp_path, **TEXTS)
-    with (tmp_path / "texts.csv").open(encoding="utf-8", newline="") as file:
-        rows: list[dict[str, object]] = list(csv.DictReader(file))
-    write_lines(tmp_path / "texts.jsonl", rows)
-    write_lines(tmp_path / "val.jsonl", rows[:7])
-    load = "data.load_texts(train.Config(path={!r}, val_path={!r}, test_path={!r}))"
-    parts = [load.format(f"texts.{end}", "", "") for end in ("csv", "jsonl")]
-    held = [load.format("texts.csv", "val.jsonl", test) for test in ("", "val.jsonl")]
-    sizes = [f"list(map(len, {each}))" for each in held]
-    same, other, one, both = ask(folder, "", f"[{', '.join([*parts, *sizes])}]")
-    assert same == other
-    assert (one, both) == ([90, 7, 10], [100, 7, 7])
-
-
-def test_texts_with_other_classes_are_not_resumed(tmp_path: Path) -> None:
-    write_texts(tmp_path / "texts.csv", 60)
-    folder = project(tmp_path, **TEXTS)
-    short = ["train.py", "--batch-size", "8", "--epochs"]
-    assert start(folder, [*short, "1"], 1).returncode == 0
-    text = (tmp_path / "texts.csv").read_text(encoding="utf-8")
-    (tmp_path / "texts.csv").write_text(text.replace("warm", "hot"), encoding="utf-8")
-    result = start(folder, [*short, "2", "--resume"], 1)
-    assert result.returncode == 1 and "Traceback" not in result.stderr
-    assert "not ['cold', 'hot']" in result.stderr
-
-
-@pytest.mark.every_run
-def test_pairs_of_jsonl_and_of_a_file_for_each_part(tmp_path: Path) -> None:
-    folder = project(tmp_path, project__task="seq2seq", seq2seq__dataset="csv")
-    rows: list[dict[str, object]] = [
-        {"source": f"{number}, naïve\u2028{number}", "target": str(number)} for number in range(40)
-    ]
-    with (tmp_path / "pairs.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([rows[0], *(row.values() for row in rows)])
-    write_lines(tmp_path / "pairs.jsonl", rows)
-    table = "\ufeffsource,target\r\n" + "a,b\r\n\r\n" * 10
-    (tmp_path / "short.csv").write_bytes(table.encode())
-    names = ("pairs.csv", "pairs.jsonl", "short.csv")
-    read = f"[data.read_pairs(name, config) for name in {names}]"
-    sizes = "list(map(len, data.build_datasets(train.Config({}))))"
-    given = ("", "test_path='pairs.jsonl'", "path='short.csv'")
-    found, *counts = ask(folder, "", f"[{', '.join([read, *map(sizes.format, given)])}]")
-    assert found[0] == found[1] == [[*row.values()] for row in rows]
-    assert found[2] == [["a", "b"]] * 10
-    assert counts == [[32, 4, 4], [36, 4, 40], [8, 1, 1]]
-
-
 READ_DOCUMENTS = (
     "[[part.read(n, 0, 10**9).tolist() for n in range(len(part.spans))]"
     " for part in data.load_documents({})]"
@@ -173,50 +93,6 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     parts = ask(folder, "", load.format("val", ""))
     assert list(map(len, parts)) == [16, 2, 2]
     succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "3"], 1))
-
-
-def test_texts_of_a_dataset_of_hugging_face(tmp_path: Path) -> None:
-    """Names of classes come from the features; a part without labels is split off."""
-    from datasets import ClassLabel, Dataset, Features, Value
-
-    features = Features(
-        {
-            "sentence1": Value("string"),
-            "sentence2": Value("string"),
-            "label": ClassLabel(names=["other", "equal"]),
-        }
-    )
-    for part, rows in (("train", 200), ("validation", 40), ("test", 30)):
-        labels = [-1 if part == "test" else number % 2 for number in range(rows)]
-        columns = {
-            "sentence1": [f"first {number}" for number in range(rows)],
-            "sentence2": [f"{part} {number}" for number in range(rows)],
-            "label": labels,
-        }
-        (tmp_path / "own").mkdir(exist_ok=True)
-        Dataset.from_dict(columns, features=features).to_parquet(tmp_path / f"own/{part}.parquet")
-    folder = project(
-        tmp_path,
-        project__task="text_classification",
-        text_classification__dataset="huggingface",
-        text_classification__dataset_name=str(tmp_path / "own"),
-        text_classification__dataset_subset="",
-    )
-    code = "parts = data.build_datasets(config)"
-    facts = "[list(map(len, parts)), data.class_names(config), parts[1][:2]]"
-    sizes, names, first = ask(folder, code, facts)
-    assert sizes == [180, 40, 20] and names == ["equal", "other"]
-    assert first == [[["first 0", "validation 0"], 1], [["first 1", "validation 1"], 0]]
-    succeed(call(folder, "train.main(train.Config(epochs=1, batch_size=8, limit_batches=3))"))
-    wrong = ("text_columns='text'", "dataset_name='nobody/nothing'")
-    load = "data.build_loaders(train.Config({}))"
-    column, name = refusals(folder, *map(load.format, wrong))
-    assert "has no column 'text', only sentence1, sentence2, label" in column
-    assert "'nobody/nothing' can't be loaded" in name
-    columns["sentence2"][3] = None
-    Dataset.from_dict(columns, features=features).to_parquet(tmp_path / "own/test.parquet")
-    text = message(folder, "data.build_loaders(config)")
-    assert "own, row 4 of test: sentence1,sentence2 is ('first 3', None), not texts." in text
 
 
 MAKE_PRETRAINED = """
@@ -330,42 +206,11 @@ def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
     return write_project(folder, f"tabular_{kind}", **given)
 
 
-@pytest.mark.parametrize(
-    ("file", "processes"), [("csv", 1), pytest.param("parquet", 2, marks=pytest.mark.sweep)]
-)
-def test_tables_of_files_are_learned(file: str, processes: int, tmp_path: Path) -> None:
-    table = make_table()
-    for kind, target in {"classification": "kind", "regression": "number"}.items():
-        (tmp_path / kind).mkdir()
-        [other] = {"kind", "number"} - {target}
-        write_table(table.drop(columns=other), tmp_path / kind / f"table.{file}")
-        folder = table_project(tmp_path / kind, kind, file, target)
-        parts = "[part[:][0] for part in data.build_datasets(config)]"
-        shapes = ask(folder, "", f"[list(part.shape) for part in {parts}]")
-        assert shapes == [[240, 6], [80, 6], [80, 6]]  # 3 columns for the colours
-        rows = f"{parts}[0]"
-        assert ask(folder, "", f"{rows}[:, 3:].sum(dim=1).unique().tolist()") == [1.0]
-        script = ["train.py", "--batch-size", 16 // processes, "--epochs", 20]
-        succeed(start(folder, [*script, "--learning-rate", 0.003], processes))
-        metrics = last_metrics(folder)
-        name = "test_accuracy" if kind == "classification" else "test_r2"
-        assert metrics[name] > 0.85, metrics
-
-
-@pytest.mark.parametrize("file", ["csv", pytest.param("parquet", marks=pytest.mark.sweep)])
-def test_bad_tables_end_with_a_message(file: str, tmp_path: Path) -> None:
-    table = make_table()
-    folder = table_project(tmp_path, "regression", file, "number")
-    (tmp_path / f"empty.{file}").write_bytes(b"")
-    write_table(table.assign(note=None, comment=None), tmp_path / f"none.{file}")
-    write_table(table.assign(number="many"), tmp_path / f"many.{file}")
-    none = "no training row has a value of note, comment: add note,comment to --drop"
-    expected = {
-        f"empty.{file}": f"empty.{file} {'has no rows' if file == 'csv' else 'can'}",
-        f"none.{file}": f"none.{file}: {none}",
-        f"many.{file}": f"many.{file}: number has no numbers",
-    }
-    refuse(folder, "data.build_datasets({})", expected)
+def test_columns_without_a_value_are_named(tmp_path: Path) -> None:
+    folder = table_project(tmp_path, "regression", "csv", "number")
+    write_table(make_table().assign(note=None, comment=None), tmp_path / "none.csv")
+    none = "none.csv: no training row has a value of note, comment: add note,comment to --drop"
+    refuse(folder, "data.build_datasets({})", {"none.csv": none})
 
 
 def make_hard_table(rows: int = 400):
@@ -482,19 +327,3 @@ def test_folds_of_a_table_have_columns_of_their_own(tmp_path: Path) -> None:
         assert found == median
         seen.append(set(map(tuple, rows)))  # the file and the row
     assert all(seen) and not seen[0] & seen[1]
-
-
-def test_a_saved_table_model_takes_rows_in_their_own_units(tmp_path: Path) -> None:
-    """The weights alone are enough to predict in the unit of the targets."""
-    folder = project(tmp_path, project__task="tabular_regression")
-    assert start(folder, ["train.py", "--epochs", "8"], 1).returncode == 0
-    code = (
-        "from safetensors.torch import load_model\n"
-        "import torch\n"
-        "regressor = model.Regressor(*(torch.rand(3, 10), torch.rand(3)))\n"
-        "load_model(regressor, 'runs/latest/model.safetensors')\n"
-        "rows, targets = data.build_datasets(config)[2][:]\n"
-        "errors = regressor.eval()(rows) - targets"
-    )
-    error = ask(folder, code, "errors.square().mean().sqrt().item()")
-    assert error == pytest.approx(last_metrics(folder)["test_rmse"], rel=1e-4)
