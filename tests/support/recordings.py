@@ -24,18 +24,6 @@ for number in range(count):
 with open(folder.with_suffix(".csv"), "w", newline="") as file:
     csv.writer(file).writerows([("file", "text"), *rows])
 """
-FLAC = """
-import soundfile
-from pathlib import Path
-for path in sorted(Path("clips").rglob("*.wav")):
-    sound, rate = soundfile.read(path)
-    soundfile.write(path.with_suffix(".flac"), sound, rate, subtype="PCM_16")
-    path.unlink()
-table = Path("clips.csv").read_text().replace(".wav", ".flac")
-Path("clips.csv").write_text(table)
-Path("clips/bad.flac").write_bytes(b"fLaC")
-Path("bad.csv").write_text("file,text\\nclips/bad.flac,a\\n")
-"""
 # folders as `load_dataset` reads them: sounds in a Parquet file, or beside a metadata.csv
 HUB = """
 import csv

@@ -143,14 +143,6 @@ def make_pretrained(
     return folder
 
 
-def make_drawn(folder: Path, script: str, given: Mapping[str, Value], count: int = 40) -> Path:
-    """A project, and a folder of images, which a script draws."""
-    write_files(folder, render(given))
-    drawn = run_python(folder, ["-c", script, "marks", str(count)])
-    assert drawn.returncode == 0, drawn.stderr
-    return folder
-
-
 OFFLINE = {"ACCELERATE_USE_CPU": "true", "WANDB_MODE": "offline", "HF_HUB_OFFLINE": "1"}
 # what is read when modules are imported: all runs have it that are not real
 SERVER = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}

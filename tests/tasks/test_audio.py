@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
 from support.files import write_files
+from support.inputs import write_sound
 from support.rendering import of_task, render
 from support.training import (
     count_passed,
@@ -32,41 +34,21 @@ FILES: dict[str, Value] = {
     "training.num_workers": 0,
 }
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
-# sounds of several lengths, rates, widths and numbers of channels, in a folder for each class
-RECORD = """
-import math, random, struct, sys, wave
-from pathlib import Path
-folder, count = Path(sys.argv[1]), int(sys.argv[2])
-draw = random.Random(0)
-for number in range(count):
-    name = "frog" if number % 2 else "gull"
-    hertz = (400, 1500)[number % 2] * draw.uniform(0.8, 1.2)
-    rate, width, channels = (8000, 16000, 22050)[number % 3], 1 + number % 4, 1 + number % 2
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    data = b""
-    for step in range(int(rate * draw.uniform(0.1, 0.5))):
-        value = math.sin(2 * math.pi * hertz * step / rate) * draw.uniform(0.3, 0.6)
-        whole = int(value * 2 ** (8 * width - 1)) + (128 if width == 1 else 0)
-        data += channels * whole.to_bytes(width, "little", signed=width > 1)
-    with wave.open(str(folder / name / f"{number:03}.wav"), "wb") as file:
-        file.setparams((channels, width, rate, 0, "NONE", ""))
-        file.writeframes(data)
-"""
-WRONG = """
-import shutil
-for name in ("float", "flac"):
-    shutil.copytree("calls", name)
-whole = open("calls/gull/000.wav", "rb").read()
-open("float/gull/000.wav", "wb").write(whole[:20] + bytes([3]) + whole[21:])
-open("flac/gull/x.flac", "w").close()
-open("split.csv", "w").write("file,label,split\\ncalls/gull/000.wav,gull,dev\\n")
-"""
+
+
+def record(folder: Path, count: int) -> None:
+    """Sounds of several lengths and rates, in a folder for each class."""
+    for number in range(count):
+        name, hertz = [("gull", 400), ("frog", 1500)][number % 2]
+        rate, seconds = (8000, 16000, 22050)[number % 3], 0.1 + 0.01 * number
+        path = folder / name / f"{number:03}.wav"
+        write_sound(path, round(rate * seconds), rate, hertz * (0.8 + 0.01 * number))
 
 
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
     """A project for sounds of a folder, and the folder."""
     write_files(folder, render({"project.task": TASK, **FILES, **given}))
-    succeed(run_python(folder, ["-c", RECORD, "calls", str(count)]))
+    record(folder / "calls", count)
     return folder
 
 
@@ -83,39 +65,18 @@ def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
         chances = {name: float(row[f"p_{name}"]) for name in ("frog", "gull")}
         assert sum(chances.values()) == pytest.approx(1)
         assert row["label"] == max(chances, key=chances.__getitem__)
-    succeed(run_python(project, ["-c", WRONG]))
+    for name in ("float", "flac"):
+        shutil.copytree(project / "calls", project / name)
+    whole = (project / "float/gull/000.wav").read_bytes()
+    (project / "float/gull/000.wav").write_bytes(whole[:20] + bytes([3]) + whole[21:])
+    (project / "flac/gull/x.flac").touch()
     unread = "float/gull/000.wav can't be read as WAV: unknown format: 3. Choose soundfile as the"
     expected = {
         "float": unread,
         "flac": "flac/gull/x.flac can't be read: choose soundfile as the reader, or convert it",
-        "tests": "tests has no sounds to train on. Files end in .wav, .wave.",
-        "split.csv": "split.csv, row 1: split is train, val, test, not 'dev'.",
     }
     refuse_paths(project, expected)
     refuse_flags(project, {("float/gull/000.wav",): unread}, "predict.py")
-
-
-FLAC = """
-import soundfile, sys
-from pathlib import Path
-for path in sorted(Path("calls").rglob("*.wav")):
-    sound, rate = soundfile.read(path)
-    soundfile.write(path.with_suffix(".flac"), sound, rate, subtype="PCM_16")
-    path.unlink()
-Path("calls/gull/bad.flac").write_bytes(b"fLaC")
-"""
-
-
-@pytest.mark.sweep
-def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
-    """As the same numbers that WAV has. A wrong file is named before training."""
-    project = make_project(tmp_path, {f"{TASK}.reader": "soundfile"})
-    assert "soundfile>=" in (project / "pyproject.toml").read_text()
-    assert run_python(project, ["-c", FLAC]).returncode == 0
-    [message] = said(project, "train.py", BRIEF)
-    assert message.startswith("calls/gull/bad.flac can't be read: ")
-    (project / "calls/gull/bad.flac").unlink()
-    succeed(start(project, ["train.py", *BRIEF], 1))
 
 
 REFERENCE = """
@@ -191,7 +152,7 @@ print(json.dumps([float(accuracy.compute()), confusion.compute().tolist()]))
 def test_metrics_are_those_of_torchmetrics_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of a number of sounds that none of them divides."""
     project = make_project(tmp_path, {"features.evaluate.enabled": True})
-    succeed(run_python(project, ["-c", RECORD, "calls/test", "37"]))
+    record(project / "calls/test", 37)
     succeed(start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 1))
     accuracy, confusion = tell(project, EXACT)
     assert sum(map(sum, confusion)) == 37
@@ -249,7 +210,7 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     for processes in (1, 2):
         trained = succeed(start(project, brief, processes))
         assert count_processes(trained.stdout) == processes
-    succeed(run_python(project, ["-c", RECORD, "calls", "4"]))
+    record(project / "calls", 4)
     asked = succeed(run_python(project, ["predict.py", "calls"]))
     assert len(asked.stdout.splitlines()) == 5
     [message] = said(project, "train.py", ["--pretrained-name", "nothing"])

@@ -253,18 +253,13 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     ]
     assert list(csv.reader(asked.stdout.splitlines()))[1:] == objects
     assert asked.stdout.startswith("image,label,score,left,top,right,bottom\n")
-    image, annotation = content["images"][0], content["annotations"][4]
+    annotation = content["annotations"][4]
     faults = {
         ", images[0] has no 'file_name'": {"images": [{"id": 1}]},
         ", annotations[0]: the box 5, 5, 3, 9 is empty": {
             "annotations": [annotation | {"bbox": [5, 5, -2, 4]}]
         },
         ", categories[0] has no 'name'": {"categories": [{"id": 1}]},
-        ", categories[0] needs a whole number as id": {"categories": [{"id": "1", "name": "cup"}]},
-        ", images[0]: [0] is not an id": {"images": [image | {"id": [0]}]},
-        ", annotations[0]: there is no image [0].": {
-            "annotations": [annotation | {"image_id": [0]}]
-        },
         ": images, annotations and categories must be lists": {"categories": {}},
     }
     expected = {
@@ -275,25 +270,6 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
         folder = share_images(project, "things", number)
         (folder / "annotations.json").write_text(json.dumps(content | change))
         expected[f"wrong/{number}"] = f"wrong/{number}/annotations.json{message}"
-    refuse_paths(project, expected)
-
-
-def test_a_wrong_line_of_yolo_is_named(tmp_path: Path) -> None:
-    project = make_project(tmp_path, "yolo", count=12)
-    right = (project / "things/labels/002.txt").read_text()
-    short = ", line 3: '0 0.5 0.5 0.1' is not a class, x, y, width and height"
-    wrong = [
-        ("labels/002.txt", f"{right}0 0.5 0.5 0.1\n", short),
-        ("data.yaml", "nc: 2", " has no names of classes."),
-        ("data.yaml", "names: [cup", " is not YAML: "),
-    ]
-    expected = {"empty": "empty has no objects in its 10 images for train: add some."}
-    for number, (file, text, message) in enumerate(wrong):
-        shutil.copytree(project / "things", project / str(number))
-        (project / f"{number}/{file}").write_text(text)
-        expected[str(number)] = f"{number}/{file}{message}"
-    shutil.copytree(project / "things", project / "empty")
-    shutil.rmtree(project / "empty/labels")
     refuse_paths(project, expected)
 
 

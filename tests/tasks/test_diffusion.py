@@ -1,5 +1,6 @@
 """Diffusion: a user's folder of images, classes, and what diffusers computes."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,12 +8,12 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
 from support.files import write_files
+from support.inputs import paint
 from support.rendering import of_task, render
 from support.training import (
     assert_evaluated,
     count_passed,
     last_tested,
-    make_drawn,
     run_python,
     run_tests,
     start,
@@ -28,41 +29,29 @@ FOLDER: dict[str, Value] = {
 }
 CLASSES: dict[str, Value] = {f"{TASK}.condition": "classes", f"{TASK}.classes": 2}
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
-# red images in one folder and blue ones in another, of several sizes
-DRAW = """
-import sys
-from pathlib import Path
-from PIL import Image
-folder, count = Path(sys.argv[1]), int(sys.argv[2])
-for number in range(count):
-    name, color = [("blue", (0, 0, 250)), ("red", (250, 0, 0))][number % 2]
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    Image.new("RGB", (9 + number % 5, 12), color).save(folder / name / f"{number:03}.png")
-"""
-WRONG = """
-import shutil
-from pathlib import Path
-from PIL import Image
-for name in ("more", "new"):
-    shutil.copytree("marks", name)
-for path in ("more/green", "new/test/green"):
-    Path(path).mkdir(parents=True)
-    Image.new("RGB", (8, 8)).save(f"{path}/a.png")
-"""
+
+
+def make_project(folder: Path, given: dict[str, Value], count: int = 20) -> Path:
+    """A project, and a folder with noisy images in red and in blue."""
+    write_files(folder, render({"project.task": TASK, **given}))
+    paint(folder / "marks", ["red", "blue"], count)
+    return folder
 
 
 def test_a_users_folder_with_classes(tmp_path: Path) -> None:
     """It trains, predict.py generates the class that is named, and wrong folders are named."""
-    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **FOLDER, **CLASSES})
+    project = make_project(tmp_path, {**FOLDER, **CLASSES})
     succeed(start(project, ["train.py", *BRIEF], 1))
     assert list(project.glob("runs/latest/samples_*.png"))
     succeed(start(project, ["predict.py", "3", "--label", "1", "--steps", "2"], 1))
     assert len(list(project.glob("generated/*.png"))) == 3
-    succeed(run_python(project, ["-c", WRONG]))
+    for name, folder in (("more", "more"), ("new", "new/test")):
+        shutil.copytree(project / "marks", project / name)
+        paint(project / folder, ["green"], 1)
     expected = {
         "more": "more has training images in 3 folders (blue, green, red), one for each class, and "
         "--classes is 2.",
-        "new": "new/test/green/a.png has a class without training images: green.",
+        "new": "new/test/green/0.png has a class without training images: green.",
     }
     refuse_paths(project, expected)
     wrong = {
@@ -76,8 +65,9 @@ def test_a_users_folder_with_classes(tmp_path: Path) -> None:
 def test_evaluation_is_the_same_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
     given: dict[str, Value] = {**FOLDER, **CLASSES, "features.evaluate.enabled": True}
-    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
-    succeed(run_python(project, ["-c", DRAW, "marks/test", "37"]))
+    project = make_project(tmp_path, given)
+    paint(project / "marks/test", ["red", "blue"], 19)
+    (project / "marks/test/red/0.png").unlink()  # 37 are left
     succeed(start(project, ["train.py", *BRIEF], 1))
     tested = last_tested(project)
     assert tested.keys() == {"test_loss", "test_distance"}
@@ -153,7 +143,7 @@ def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
     pytest.importorskip("diffusers")
     given: dict[str, Value] = {f"{TASK}.model": "pretrained", f"{TASK}.pretrained_name": "small"}
     folder = {key: value for key, value in FOLDER.items() if key.split(".")[1] not in SIZES}
-    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **folder, **given})
+    project = make_project(tmp_path, {**folder, **given})
     config = (project / "config.py").read_text()
     assert "pretrained_name" in config
     assert run_python(project, ["-c", SAVE]).returncode == 0
@@ -182,5 +172,5 @@ SIZES = ("width", "levels")
 def test_the_choices_pass_the_tests_of_their_projects(
     given: dict[str, Value], tmp_path: Path
 ) -> None:
-    project = make_drawn(tmp_path, DRAW, {"project.task": TASK, **given})
+    project = make_project(tmp_path, given)
     assert count_passed(run_tests(project)) >= 30

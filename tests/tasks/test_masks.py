@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
-from scaffold.answers.manifests import load_catalog
-from scaffold.answers.resolve import resolve, task_values
 from scaffold.errors import AnswerError
 from support.bad_files import refuse_paths
 from support.detectors import COCO, TASK, share_images
@@ -17,14 +15,11 @@ from support.rendering import of_task, render
 from support.training import (
     assert_evaluated,
     count_passed,
-    count_processes,
-    last_metrics,
     run_python,
     run_tests,
     start,
     succeed,
     tell,
-    train_in_parts,
 )
 
 pytestmark = pytest.mark.train
@@ -176,7 +171,6 @@ def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
     faults = {
         "0 0.5 0.5 0.1 0.1": " is a box. Masks need x and y of three points or more.",
         "0 0.5 0.5 0.1 0.1 0.2": " needs x and y of three points or more, from 0 to 1.",
-        "0 0.5 0.5 1.5 0.1 0.2 0.2": " needs x and y of three points or more, from 0 to 1.",
         "0 0.5 0.5 nan 0.1 0.2 0.2": " needs x and y of three points or more, from 0 to 1.",
         "0 0.5 0.5 1.05 0.1 0.2 0.2": ": the box 11.6, 4.2, 60.9, 21 is not within",
         "2 0.5 0.5 0.1 0.1 0.2 0.2": " has the class 2. data.yaml has 2 names.",
@@ -212,34 +206,6 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) ->
     expected = tell(project, COCO, true, "bbox", "segm", stdin=asked.stdout)
     assert len(expected) == 6 and all(0.05 < value < 1 for value in expected.values())
     assert_evaluated(project, expected, abs=1e-6)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("processes", [1, 2])
-def test_drawn_masks_are_found_as_the_page_says(processes: int, tmp_path: Path) -> None:
-    project = write_files(tmp_path, render(MASKS))
-    script = ["train.py", "--batch-size", str(16 // processes)]
-    trained = succeed(start(project, script, processes, timeout=600))
-    assert count_processes(trained.stdout) == processes
-    reached = last_metrics(project)
-    catalog = load_catalog()
-    goal = task_values(catalog, resolve(catalog, dict(MASKS)))["goal"]
-    assert reached[goal["metric"]] >= goal["minimum"]
-    assert f"{goal['minimum']:g}" in (project / "README.md").read_text()
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("processes", [1, 2])
-def test_masks_are_changed_the_same_after_a_resume(processes: int, tmp_path: Path) -> None:
-    """In parts of photos, to the bit."""
-    changes = {"features.augmentation.enabled": True, "features.augmentation.kind": "photo"}
-    # the schedule depends on max_steps, and the best weights may be those of the first call
-    off = {f"features.{name}.enabled": False for name in ("schedule", "best_model")}
-    project = make_project(tmp_path, "coco", {**changes, **off}, size=0)
-    train = ["--epochs", "2", "--batch-size", "4", "--max-steps"]
-    whole = train_in_parts(project, "whole", [*train, "0"], processes=processes)
-    parts = [*train, "5"], [*train, "0", "--resume"]
-    assert train_in_parts(project, "resumed", *parts, processes=processes) == whole
 
 
 @pytest.mark.sweep

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.bad_files import refuse_flags, refuse_paths
+from support.bad_files import refuse_flags
 from support.encoders import BY_TRANSFORMERS, OURS
 from support.files import write_files
-from support.recordings import FLAC, HUB, RATES, RECORD
+from support.recordings import HUB, RATES, RECORD
 from support.rendering import of_task, render
 from support.training import (
     ask,
@@ -36,21 +36,6 @@ FILES: dict[str, Value] = {
     "training.num_workers": 0,
 }
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
-WRONG = """
-import wave
-from pathlib import Path
-Path("text.wav").write_text("no sound")
-with wave.open("silent.wav", "wb") as file:
-    file.setparams((1, 2, 8000, 0, "NONE", ""))
-good = "clips/000.wav,a b"
-tables = {
-    "text": "text.wav,a", "silent": "silent.wav,a", "flac": "no.flac,a",
-    "nothing": "clips/001.wav,!!", "long": "clips/001.wav," + 30 * "abc",
-}
-for name, row in tables.items():
-    Path(f"{name}.csv").write_text(f"file,text\\n{good}\\n{row}\\n")
-Path("few.csv").write_text(f"file,text\\n{good}\\n")
-"""
 
 
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
@@ -67,59 +52,18 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     assert "sounds of the training data are longer than --seconds and left out" in trained.stdout
     letters = json.loads((project / "runs/latest/letters.json").read_text())
     assert letters == ["", " ", "a", "b", "c"], "texts are in lower case, without --ignored"
-    succeed(run_python(project, ["-c", WRONG]))
+    good = "clips/000.wav,a b"
+    (project / "nothing.csv").write_text(f"file,text\n{good}\nclips/001.wav,!!\n")
     expected = {
-        "text.csv": "text.csv, line 3: text.wav can't be read as WAV: file does not start with",
-        "silent.csv": "silent.csv, line 3: silent.wav can't be read as WAV: it has no samples.",
-        "flac.csv": "flac.csv, line 3: no.flac can't be read as WAV: ",
-        "nothing.csv": "nothing.csv, line 3: its text is empty without the characters in --",
-        "long.csv": "long.csv, line 3: ",
-        "few.csv": "few.csv: 1 sounds can't be split into training, validation and test: use 10 or",
+        ("--path", "nothing.csv"): "nothing.csv, line 3: its text is empty without the characters",
+        ("--seconds", "0.1"): "clips.csv: all training sounds are longer than --seconds: raise it.",
     }
-    refuse_paths(project, expected)
-    all_cut = "clips.csv: all training sounds are longer than --seconds: raise it."
-    refuse_flags(project, {("--seconds", "0.1"): all_cut})
+    refuse_flags(project, expected)
     (project / "clips.csv").unlink()
     asked = succeed(run_python(project, ["predict.py", "clips/001.wav", "clips"]))
     rows = list(csv.DictReader(asked.stdout.splitlines()))
     assert len(rows) == 41 and list(rows[0]) == ["sound", "text"]
     assert all(set(row["text"]) <= set(letters) for row in rows)
-    [message] = said(project, "predict.py", ["text.wav"])
-    assert message.startswith("text.wav can't be read as WAV: file does not start with RIFF id.")
-
-
-RANDOM_TEXTS = """
-import jiwer, json, random
-import torch
-from torch.nn.utils.rnn import pad_sequence
-from metrics import count_errors, error_rates
-draw, letters = random.Random(0), ["", " ", "a", "b", "c"]
-
-def write():
-    words = ("".join(draw.choices("abc", k=draw.randint(1, 6))) for _ in range(draw.randint(0, 5)))
-    return " ".join(words)
-
-for count in (1, 2, 5, 40):
-    for _ in range(20):
-        texts, heard = [write() for _ in range(count)], [write() for _ in range(count)]
-        numbers, written = (
-            [[letters.index(letter) for letter in text] for text in part] for part in (texts, heard)
-        )
-        targets = pad_sequence([torch.tensor(row, dtype=torch.long) for row in numbers], True)
-        counts = count_errors(written, targets, torch.tensor(list(map(len, numbers))))
-        found = error_rates(counts.sum(dim=0))
-        if any(texts):  # jiwer has a convention of its own for a set without words
-            expected = {"wer": jiwer.wer(texts, heard), "cer": jiwer.cer(texts, heard)}
-            assert all(abs(found[name] - expected[name]) < 1e-9 for name in found), (texts, heard)
-print("equal")
-"""
-
-
-def test_rates_are_those_of_jiwer(tmp_path: Path) -> None:
-    """Of random texts, some of which are empty, as a whole."""
-    project = write_files(tmp_path, render({"project.task": TASK}))
-    result = run_python(project, ["-c", RANDOM_TEXTS])
-    assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr
 
 
 @pytest.mark.sweep
@@ -141,15 +85,6 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
         assert len(table) == 150
         edits = sum(int(row["word_edits"]) for row in table)
         assert edits / sum(int(row["words"]) for row in table) == pytest.approx(rates[0])
-
-
-@pytest.mark.sweep
-def test_flac_is_read_by_soundfile(tmp_path: Path) -> None:
-    project = make_project(tmp_path, {f"{TASK}.reader": "soundfile"})
-    assert run_python(project, ["-c", FLAC]).returncode == 0
-    [message] = said(project, "train.py", [*BRIEF, "--path", "bad.csv"])
-    assert message.startswith("bad.csv, line 2: clips/bad.flac can't be read: ")
-    succeed(start(project, ["train.py", *BRIEF], 1))
 
 
 @pytest.mark.sweep

@@ -10,20 +10,20 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags
 from support.in_order import OFF, ten_losses
-from support.recordings import FLAC, HUB, RATES
-from support.rendering import of_task
+from support.recordings import HUB, RATES
+from support.rendering import of_task, render
 from support.split import assert_split_trains_alike
 from support.training import (
     count_passed,
-    count_processes,
     evaluate,
+    resume_everywhere,
     run_python,
     run_tests,
     start,
     succeed,
     tell,
 )
-from support.whisper import TASK, make_project
+from support.whisper import TASK, WHISPER, make_project
 
 pytestmark = pytest.mark.train
 
@@ -114,16 +114,14 @@ def test_sounds_beyond_the_window_are_cut_and_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("dataset", ["flac", "hub"])
-def test_other_datasets_train(dataset: str, tmp_path: Path) -> None:
-    given = {**FILES, f"{TASK}.reader": "soundfile"}
-    if dataset == "hub":
-        given[f"{TASK}.dataset"] = "huggingface"
-        given |= {f"{TASK}.dataset_name": "hub", f"{TASK}.dataset_subset": ""}
-    project = make_project(tmp_path, given)
-    succeed(run_python(project, ["-c", FLAC if dataset == "flac" else HUB]))
+def test_a_dataset_of_the_hub_trains(tmp_path: Path) -> None:
+    given: dict[str, Value] = of_task(
+        TASK, dataset="huggingface", dataset_name="hub", dataset_subset=""
+    )
+    project = make_project(tmp_path, {**FILES, **given})
     cache = {"HF_HOME": str(tmp_path / "cache")}
-    succeed(run_python(project, ["train.py", *BRIEF], **cache))
+    for command in (["-c", HUB], ["train.py", *BRIEF]):
+        succeed(run_python(project, command, **cache))
 
 
 @pytest.mark.sweep
@@ -286,18 +284,10 @@ def test_losses_are_those_of_the_recipe_of_transformers(tmp_path: Path, proven) 
 @pytest.mark.sweep
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_stopped_run_resumes_to_the_bit(processes: int, tmp_path: Path) -> None:
-    project = make_project(tmp_path, {})
-    flags = ["--batch-size", "4", "--limit-batches", "4", "--learning-rate", "0.01", "--epochs"]
-    every = ["--checkpoint-every", "1", "--checkpoint-unit", "steps", "--keep-checkpoints", "0"]
-    whole = succeed(
-        start(project, ["train.py", *flags, "2", *every, "--output-dir", "whole"], processes)
-    )
-    assert count_processes(whole.stdout) == processes
-    [middle] = (project / "whole").glob("checkpoint_*3")
-    again = ["train.py", "--resume", str(middle), "--output-dir", "again"]
-    succeed(start(project, again, processes))
-    one, other = (project / name / "model.safetensors" for name in ("whole", "again"))
-    assert one.read_bytes() == other.read_bytes()
+    models = make_project(tmp_path / "models", {})
+    files = render({**WHISPER, f"{TASK}.pretrained_name": str(models / "several")})
+    settings = {"epochs": 2, "limit_batches": 4, "batch_size": 4, "learning_rate": 0.01}
+    assert resume_everywhere(files, processes, tmp_path, checkpoint_every=3, **settings) >= 2
 
 
 @pytest.mark.sweep
