@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.render.pages import write_page
 from support.combinations import often
 from support.command_line import run_cli
-from support.inputs import prepare_inputs
+from support.inputs import prepare_inputs, use_card
 from support.training import last_tested, read_report, run_python
 
 pytestmark = pytest.mark.train
@@ -63,3 +64,6 @@ def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
     run(share)
     card = (folder / "shared/README.md").read_text()
     assert all(name in card for name in tested)
+    shutil.move(folder / "shared", tmp_path / "elsewhere")
+    shutil.rmtree(folder)
+    assert use_card(tmp_path / "elsewhere", task), "others use it without the project"

@@ -131,18 +131,6 @@ def test_a_browser_shows_the_class_of_an_image(tmp_path: Path, browser: Any) -> 
 
 
 @pytest.mark.sweep
-def test_a_browser_shows_the_class_of_a_text(tmp_path: Path, browser: Any) -> None:
-    project = train(tmp_path, **{"project.task": "text_classification"})
-    result = run_python(project, ["predict.py", "a test of the network"])
-    label = result.stdout.splitlines()[1].split(",")[1]
-    with opened(project) as address:
-        browser.get(address)
-        find(browser, "textarea").send_keys("a test of the network")
-        submit(browser)
-        assert read_class(browser) == label
-
-
-@pytest.mark.sweep
 def test_a_browser_shows_the_class_of_a_row(tmp_path: Path, browser: Any) -> None:
     """At first of the example, which can be edited. What is wrong with it is said on the page."""
     from selenium.webdriver import ActionChains, Keys

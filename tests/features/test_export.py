@@ -160,18 +160,6 @@ def test_a_run_from_before_a_setting_exports(tmp_path: Path) -> None:
     assert written["settings"]["latent"] == default
 
 
-@pytest.mark.train
-@pytest.mark.sweep
-@pytest.mark.parametrize("task", load_catalog().tasks)
-def test_every_task_exports(task: str, tmp_path: Path) -> None:
-    project = train(tmp_path, {"project.task": task}, *BRIEF)
-    for format in sorted(formats({"project.task": task})):
-        assert f"runs/latest/export/{format} has the model" in export(project, format)
-    folder = project / "runs/latest/export/safetensors"
-    loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
-    assert loaded.stdout == "False\n", loaded.stderr
-
-
 FROM_FOLDER = """
 import sys, torch
 from transformers import AutoModelForCausalLM, AutoTokenizer

@@ -80,15 +80,6 @@ def test_a_model_with_new_weights_takes_no_adapters() -> None:
         resolve(CATALOG, {"project.task": "own", **LORA})
 
 
-def test_another_model_ends_the_trait() -> None:
-    given = {**TEXT, "text_classification.model": "roberta"}
-    with pytest.raises(AnswerError, match=r"set text_classification\.model=pretrained"):
-        resolve(CATALOG, given)
-    given = {**IMAGES, "image_classification.pretrained": False}
-    with pytest.raises(AnswerError, match=r"set image_classification\.pretrained=true"):
-        resolve(CATALOG, given)
-
-
 # --- trained ------------------------------------------------------------------------------------
 
 # in the cache of the Hub, as if it had been downloaded

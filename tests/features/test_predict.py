@@ -187,29 +187,8 @@ def read_rows(printed: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(printed)))
 
 
-def test_names_of_classes_are_those_of_the_run(tmp_path: Path) -> None:
-    """Not those of the folder as it is now."""
-    folder = trained(tmp_path, PHOTOS, prepare_images)
-    (folder / "images/red").rename(folder / "images/aaa")
-    result = succeed(start(folder, ["predict.py", "images/blue/0.png"], 1))
-    assert result.stdout.splitlines()[0] == "image,label,p_blue,p_red"
-
-
-def test_images_are_generated(tmp_path: Path) -> None:
-    """The same ones on two processes."""
-    from PIL import Image
-
-    folder = trained(tmp_path, about("gan"), None)
-    for processes, output in ((1, "one"), (2, "two")):
-        result = succeed(start(folder, ["predict.py", "5", "--output", output], processes))
-    names = [f"0000{number}.png" for number in range(5)]
-    assert sorted(path.name for path in (folder / "two").iterdir()) == names
-    assert Image.open(folder / "one/00004.png").size == (8, 8)
-    assert [(folder / "one" / n).read_bytes() for n in names] == [
-        (folder / "two" / n).read_bytes() for n in names
-    ]
-    result = start(folder, ["predict.py", "0"], 1)
-    assert (result.returncode, result.stderr) == (1, "COUNT must be 1 or more.\n")
+def test_no_image_is_too_few(tmp_path: Path) -> None:
+    assert_said(trained(tmp_path, about("gan"), None), {("0",): "COUNT must be 1 or more."})
 
 
 @pytest.mark.parametrize("processes", in_turns([2, 1], 2))

@@ -11,17 +11,15 @@ from typing import ClassVar
 
 import pytest
 
-from scaffold.answers.manifests import load_catalog
 from support.combinations import FIRST_TASK
 from support.files import write_files
-from support.inputs import prepare_inputs
+from support.inputs import use_card
 from support.rendering import render
 from support.training import run_python, start, succeed
 
 pytestmark = pytest.mark.train
 
 FEATURE = {"features.share.enabled": True}
-TASKS = sorted(load_catalog().tasks)
 EPOCH = ["train.py", "--epochs", "1"]
 
 
@@ -29,22 +27,6 @@ def share(folder: Path, *arguments: str) -> str:
     """What share.py printed."""
     result = succeed(run_python(folder, ["share.py", *arguments]))
     return result.stdout
-
-
-def use(shared: Path, task: str = FIRST_TASK) -> dict[str, str]:
-    """What the commands and the Python in a card print, with the inputs that they name."""
-    prepare_inputs(task, shared)
-    card = (shared / "README.md").read_text()
-    found = {}
-    for language, block in re.findall("```(sh|python)\n(.*?)```", card, re.DOTALL):
-        arguments = ["-c", block.replace("USER/NAME", ".")]
-        if language == "sh":
-            [command] = re.findall("^python (.*)", block, re.MULTILINE)
-            arguments = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
-        result = succeed(run_python(shared, arguments))
-        assert result.stdout, block
-        found[language] = result.stdout
-    return found
 
 
 def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
@@ -67,7 +49,7 @@ def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
     assert card.count("**to fill in**") == 3
     assert "\n![curves.png](curves.png)\n" in card
     assert (shared / "curves.png").read_bytes().startswith(b"\x89PNG")
-    printed = use(shared)
+    printed = use_card(shared, FIRST_TASK)
     assert len(printed["sh"].splitlines()) == 4, "a row for each of the three images"
     assert printed["python"].startswith("[{'image': 'image.png', 'label': ")
 
@@ -186,18 +168,6 @@ def test_a_run_that_cannot_be_shared_is_one_line(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert result.stderr.count("\n") == 1 and "No run in runs/ is finished" in result.stderr
     assert not (folder / "shared").exists()
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("task", TASKS)
-def test_each_task_is_shared(task: str, tmp_path: Path) -> None:
-    """What its card says is done without the project."""
-    folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task}))
-    assert start(folder, [*EPOCH, "--max-steps", "4"], 1).returncode == 0
-    share(folder)
-    shutil.move(folder / "shared", tmp_path / "elsewhere")
-    shutil.rmtree(folder)
-    assert use(tmp_path / "elsewhere", task)
 
 
 # a choice of data, where it is, and the input of predict.py

@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import re
 import shutil
 import struct
 import wave
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from support.training import clean_environment
+from support.training import clean_environment, run_python, succeed
 
 
 def paint(folder: Path, names: list[str], number: int) -> None:
@@ -166,3 +167,19 @@ def prepare_inputs(task: str, folder: Path) -> None:
     if task.startswith("tabular"):
         name = {"tabular_classification": "breast_cancer", "tabular_regression": "diabetes"}[task]
         write_measurements(name)(folder)
+
+
+def use_card(shared: Path, task: str) -> dict[str, str]:
+    """What the commands and the Python in a card print, with the inputs that they name."""
+    prepare_inputs(task, shared)
+    card = (shared / "README.md").read_text()
+    found = {}
+    for language, block in re.findall("```(sh|python)\n(.*?)```", card, re.DOTALL):
+        arguments = ["-c", block.replace("USER/NAME", ".")]
+        if language == "sh":
+            [command] = re.findall("^python (.*)", block, re.MULTILINE)
+            arguments = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
+        result = succeed(run_python(shared, arguments))
+        assert result.stdout, block
+        found[language] = result.stdout
+    return found
