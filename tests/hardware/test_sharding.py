@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
+from scaffold.answers.check import parse_setting
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
@@ -454,112 +455,83 @@ def test_a_few_lines_change_for_several_devices() -> None:
     assert not any("fsdp" in text.lower() for name, text in one.items() if name.endswith(".py"))
 
 
-REFUSED: dict[str, tuple[dict[str, Value], str]] = {
-    "size": ({"fsdp.auto_wrap_policy": "SIZE_BASED_WRAP"}, "name the layer classes in"),
-    "size, weights used twice": (
-        {**OLDER, "fsdp.auto_wrap_policy": "SIZE_BASED_WRAP"},
-        "but the logits use its weights too",
-    ),
-    "flat weights": ({**OLDER, "fsdp.use_orig_params": False}, "would train nothing"),
-    "no layers": ({"fsdp.activation_checkpointing": True}, "name the classes of the"),
-    "no units": (
-        {"fsdp.activation_checkpointing": True, "fsdp.auto_wrap_policy": "NO_WRAP"},
-        "it works layer by layer",
-    ),
-    "offloading": (
-        {"fsdp.offload_params": True, "hardware.launcher": "torchrun"},
-        "hardware.launcher=accelerate",
-    ),
-    "values": ({"features.clipping.enabled": True, "features.clipping.kind": "value"}, "use norm"),
-    "BatchNorm": ({"image_classification.model": "timm"}, "turn on features.sync_batch_norm"),
-    "BatchNorm of an encoder": (
-        {"project.task": "self_supervised", "self_supervised.encoder": "torchvision"},
-        "turn on features.sync_batch_norm",
-    ),
-    "BatchNorm of a segmentation model": (
-        {"project.task": "semantic_segmentation", "semantic_segmentation.model": "torchvision"},
-        "turn on features.sync_batch_norm",
-    ),
-    "BatchNorm of a detector": (
-        {"project.task": "object_detection", "object_detection.model": "timm"},
-        "turn on features.sync_batch_norm",
-    ),
-    "schedule-free": ({"training.optimizer": "schedule_free"}, "does not resume exactly"),
-    "adafactor": ({"training.optimizer": "adafactor"}, "norms of sharded weights"),
-    "ZeRO 3": (
+BATCH_NORM = "turn on features.sync_batch_norm"
+SEGMENTATION = "semantic_segmentation"
+OF_IMAGES = "needs a causal language model, which image_classification"
+COMPILED = "can't be combined with the feature compile"
+# settings beside others, and a part of what is said of them
+REFUSED: list[tuple[Mapping[str, Value], dict[str, str]]] = [
+    (
+        {},
         {
-            "project.task": "language_model",
-            "hardware.sharding": "deepspeed",
-            "deepspeed.zero_stage": 3,
+            "fsdp.auto_wrap_policy=SIZE_BASED_WRAP": "name the layer classes in",
+            "fsdp.activation_checkpointing=true": "name the classes of the",
+            "fsdp.activation_checkpointing=true fsdp.auto_wrap_policy=NO_WRAP": "layer by layer",
+            "fsdp.offload_params=true hardware.launcher=torchrun": "hardware.launcher=accelerate",
+            "features.clipping.enabled=true features.clipping.kind=value": "use norm",
+            "image_classification.model=timm": BATCH_NORM,
+            "project.task=self_supervised self_supervised.encoder=torchvision": BATCH_NORM,
+            f"project.task={SEGMENTATION} {SEGMENTATION}.model=torchvision": BATCH_NORM,
+            "project.task=object_detection object_detection.model=timm": BATCH_NORM,
+            "training.optimizer=schedule_free": "does not resume exactly",
+            "training.optimizer=adafactor": "norms of sharded weights",
+            "features.ema.enabled=true": "can't be combined with the feature ema",
+            "parallelism.enabled=true parallelism.cp_size=2": OF_IMAGES,
+            "project.task=language_model parallelism.cp_size=2": "with parallelism.enabled=true",
+            "parallelism.enabled=true parallelism.dp_replicate_size=2": "hardware.sharding=none",
         },
-        "can't resume it",
     ),
-    "ZeRO, values": (
+    (
+        {"hardware.sharding": "deepspeed"},
         {
-            "hardware.sharding": "deepspeed",
-            "features.clipping.enabled": True,
-            "features.clipping.kind": "value",
+            "project.task=language_model deepspeed.zero_stage=3": "can't resume it",
+            "features.clipping.enabled=true features.clipping.kind=value": "use norm",
         },
-        "use norm",
     ),
-    "average": ({"features.ema.enabled": True}, "can't be combined with the feature ema"),
-    "shared layers alone": (
-        {**CUT, "hardware.num_processes": 2, "parallelism.dp_shard_size": 1},
-        "use 2 or more, and hardware.num_processes=4",
+    (
+        OLDER,
+        {
+            "fsdp.auto_wrap_policy=SIZE_BASED_WRAP": "but the logits use its weights too",
+            "fsdp.use_orig_params=false": "would train nothing",
+        },
     ),
-    "shared layers and copies": (
-        {**CUT, "parallelism.dp_replicate_size": 2, "parallelism.dp_shard_size": 1},
-        "use 2 or more, and hardware.num_processes=8",
+    (
+        CUT,
+        {
+            "hardware.num_processes=2 parallelism.dp_shard_size=1": "use 2 or more, and "
+            "hardware.num_processes=4",
+            "parallelism.dp_replicate_size=2 parallelism.dp_shard_size=1": "use 2 or more, and "
+            "hardware.num_processes=8",
+            "project.task=image_classification": OF_IMAGES,
+            "hardware.dynamo_backend=inductor": COMPILED,
+            "fsdp.cpu_ram_efficient_loading=true": "gets its weights from its first process",
+            "hardware.mixed_precision=fp8": "can't be combined with the feature fp8",
+            "hardware.num_processes=8": "tp_size 2 x cp_size 1 is 4, but hardware.num_processes is",
+        },
     ),
-    "shared layers of images": (
-        {**CUT, "project.task": "image_classification"},
-        "needs a causal language model, which image_classification",
+    (
+        SHARED,
+        {
+            "hardware.num_processes=4 parallelism.dp_replicate_size=2": "or parallelism."
+            "dp_replicate_size=1",
+            "hardware.distributed_type=MULTI_XPU": "only works on NVIDIA and AMD GPUs",
+            "hardware.dynamo_backend=inductor": COMPILED,
+        },
     ),
-    "shared layers, compiled": (
-        {**CUT, "hardware.dynamo_backend": "inductor"},
-        "can't be combined with the feature compile",
-    ),
-    "shared layers, loaded once": (
-        {**CUT, "fsdp.cpu_ram_efficient_loading": True},
-        "gets its weights from its first process",
-    ),
-    "shared layers in 8 bits": (
-        {**CUT, "hardware.mixed_precision": "fp8"},
-        "can't be combined with the feature fp8",
-    ),
-    "shared layers and another number": (
-        {**CUT, "hardware.num_processes": 8},
-        "tp_size 2 x cp_size 1 is 4, but hardware.num_processes is 8",
-    ),
-    "shared texts": (
-        {"parallelism.enabled": True, "parallelism.cp_size": 2},
-        "needs a causal language model, which image_classification",
-    ),
-    "shared texts without a grid": (
-        {"project.task": "language_model", "parallelism.cp_size": 2},
-        "turn it on with parallelism.enabled=true",
-    ),
-    "shared texts of copies": (
-        {**SHARED, "hardware.num_processes": 4, "parallelism.dp_replicate_size": 2},
-        "or parallelism.dp_replicate_size=1",
-    ),
-    "shared texts on other devices": (
-        {**SHARED, "hardware.distributed_type": "MULTI_XPU"},
-        "only works on NVIDIA and AMD GPUs",
-    ),
-    "shared texts, compiled": (
-        {**SHARED, "hardware.dynamo_backend": "inductor"},
-        "can't be combined with the feature compile",
-    ),
-    "copies alone": (
-        {"parallelism.enabled": True, "parallelism.dp_replicate_size": 2},
-        "hardware.sharding=none",
-    ),
-}
+]
 
 
-@pytest.mark.parametrize("label", REFUSED)
-def test_what_can_not_be_split_says_why(label: str) -> None:
-    given, reason = REFUSED[label]
+@pytest.mark.parametrize(
+    ("beside", "settings", "reason"),
+    [
+        pytest.param(beside, settings, reason, id=settings)
+        for beside, refused in REFUSED
+        for settings, reason in refused.items()
+    ],
+)
+def test_what_can_not_be_split_says_why(
+    beside: Mapping[str, Value], settings: str, reason: str
+) -> None:
+    given = dict(parse_setting(CATALOG, setting) for setting in settings.split())
     with pytest.raises(AnswerError, match=re.escape(reason)):
-        resolve(CATALOG, {**given_for(CATALOG, []), **SPLIT, **given})
+        resolve(CATALOG, {**given_for(CATALOG, []), **SPLIT, **beside, **given})
