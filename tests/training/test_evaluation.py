@@ -191,11 +191,3 @@ def test_torchmetrics_in_the_loop_and_as_a_callback(tmp_path: Path) -> None:
         seen += [part for parts in logs[0] for part in parts]
     for name in ("val", "fit", "test"):
         assert sum(part.startswith(f"{name}_precision") for part in seen) >= 2
-
-
-@pytest.mark.train
-def test_a_stream_has_no_length(tmp_path: Path) -> None:
-    """Nothing asks for it: not the check that there are samples, and not the progress bar."""
-    project = write_files(tmp_path / "project", render({"features.stream.enabled": True}))
-    result = succeed(start(project, ["train.py", "--epochs", "1", "--limit-batches", "2"], 1))
-    assert "done | test_loss" in result.stdout
