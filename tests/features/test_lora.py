@@ -12,6 +12,7 @@ from scaffold.errors import AnswerError
 from support.adapters import (
     LORA,
     MAKE_MODELS,
+    MODELS,
     SHORT,
     TEXT,
     TUNED,
@@ -50,7 +51,7 @@ IMAGES: Answers = {**LORA, **TIMM}
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with small models of each kind, whose weights nothing has trained."""
-    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"))
+    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"), *MODELS)
 
 
 @pytest.mark.parametrize(
@@ -256,28 +257,6 @@ def assert_evaluated_as_trained(project: Path, *flags: str, **tolerance: float) 
     assert tested and {name: found[name] for name in tested} == pytest.approx(tested, **tolerance)
 
 
-# families of models beside those above, each with the class that its task loads
-MAKE_FAMILIES = MAKE_MODELS[: MAKE_MODELS.index("for name, kind")] + """
-bart = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4}
-bart |= {"decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
-qwen = {"num_key_value_heads": 2, "intermediate_size": 64, "head_dim": 8}
-deberta = {"intermediate_size": 64, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
-for name, kind, settings in (
-    ("bert", AutoModelForMaskedLM, {"intermediate_size": 64}),
-    ("roberta", AutoModelForMaskedLM, {"intermediate_size": 64}),
-    ("distilbert", AutoModelForMaskedLM, distil),
-    ("electra", AutoModel, {"intermediate_size": 64, "embedding_size": 16}),
-    ("deberta-v2", AutoModel, deberta),
-    ("modernbert", AutoModelForMaskedLM, {"intermediate_size": 64}),
-    ("gpt2", AutoModelForCausalLM, {}),
-    ("qwen3", AutoModelForCausalLM, qwen),
-    ("llama", AutoModelForCausalLM, {"num_key_value_heads": 2, "intermediate_size": 64}),
-    ("bart", AutoModelForSeq2SeqLM, bart),
-):
-    config = AutoConfig.for_model(name, **{**small, **settings})
-    kind.from_config(config).save_pretrained(name)
-    tokenizer.save_pretrained(name)
-"""
 SIZES: dict[str, Answers] = {
     "dpo": {"context": 200},
     "language_model": {"context": 48},
@@ -301,7 +280,7 @@ FAMILIES = {
     "text_classification": ["bert", "deberta-v2", "gpt2", "llama"],
     "token_classification": ["bert", "modernbert"],
     "question_answering": ["roberta", "electra"],
-    "masked_language_model": ["distilbert", "roberta"],
+    "masked_language_model": ["masked-distilbert", "masked-roberta"],
     "multiple_choice": ["bert", "distilbert"],
     "embeddings": ["bert", "qwen3"],
     "language_model": ["qwen3"],
@@ -312,7 +291,8 @@ FAMILIES = {
 
 @pytest.fixture(scope="module")
 def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make(MAKE_FAMILIES, tmp_path_factory.mktemp("families"))
+    names = sorted({name for names in FAMILIES.values() for name in names})
+    return make(MAKE_MODELS, tmp_path_factory.mktemp("families"), *names)
 
 
 @pytest.mark.sweep

@@ -10,7 +10,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.examine import examine
 from scaffold.machine.look import Machine
-from support.adapters import MAKE_MODELS, SHORT, TUNED, language, make
+from support.adapters import MAKE_MODELS, MODELS, SHORT, TUNED, language, make
 from support.computers import APPLE, NEEDS, PLAIN, T4, said, with_gpus
 from support.files import write_files
 from support.rendering import render
@@ -95,7 +95,7 @@ def test_doctor_knows_which_devices_run_them(
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"))
+    return make(MAKE_MODELS, tmp_path_factory.mktemp("models"), *MODELS)
 
 
 @pytest.mark.train

@@ -14,6 +14,7 @@ TEXT: Answers = {
     "text_classification.model": "pretrained",
 }
 MAKE_MODELS = """
+import sys
 import torch
 from pathlib import Path
 from transformers import (
@@ -24,28 +25,48 @@ from transformers import (
 texts = [path.read_text() for path in sorted(Path(torch.__file__).parent.glob("*.py"))[:9]]
 tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
 torch.manual_seed(0)
-ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "bos", "eos")}
+special = ("pad", "bos", "eos", "sep")
+ids = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in special}
 small = {"vocab_size": len(tokenizer), "hidden_size": 32, "num_hidden_layers": 2, **ids}
 small |= {"num_attention_heads": 4, "max_position_embeddings": 256}
+wide, narrow = {"intermediate_size": 64}, {"intermediate_size": 64, "embedding_size": 16}
 distil = {"dim": 32, "hidden_dim": 64, "n_layers": 2, "n_heads": 2}
+llama = {"num_key_value_heads": 2, **wide}
 t5 = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 1, "decoder_start_token_id": 1}
-for name, kind, settings in (
-    ("distilbert", AutoModel, distil),
-    ("roberta", AutoModel, {"intermediate_size": 64}),
-    ("bert", AutoModelForMaskedLM, {"intermediate_size": 64}),
-    ("gpt2", AutoModelForCausalLM, {}),
-    ("llama", AutoModelForCausalLM, {"num_key_value_heads": 2, "intermediate_size": 64}),
-    ("t5", AutoModelForSeq2SeqLM, t5),
-):
-    config = AutoConfig.for_model(name, **{**small, **settings})
-    kind.from_config(config).bfloat16().save_pretrained(name)  # as many models are stored
-    tokenizer.save_pretrained(name)
+bart = {"d_model": 32, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4}
+bart |= {"decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
+sparse = {"attention_type": "block_sparse", "block_size": 8, "num_random_blocks": 2, **wide}
+families = {
+    AutoModel: {
+        "distilbert": distil, "roberta": wide, "albert": narrow, "big_bird": sparse,
+        "deberta-v2": {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], **wide},
+        "electra": narrow, "esm": wide, "longformer": {"attention_window": [16, 16], **wide},
+        "mpnet": wide, "xlm-roberta": wide,
+        "xlnet": {"d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 64},
+    },
+    AutoModelForMaskedLM: {
+        "bert": wide, "masked-roberta": wide, "masked-distilbert": distil,
+        "modernbert": {"cls_token_id": tokenizer.cls_token_id, **wide},
+    },
+    AutoModelForCausalLM: {"gpt2": {}, "llama": llama, "qwen3": {**llama, "head_dim": 8}},
+    AutoModelForSeq2SeqLM: {"t5": t5, "bart": bart},
+}
+for kind, models in families.items():
+    for name in filter(models.__contains__, sys.argv[1:]):
+        given = {**small, **models[name]}
+        if name == "xlnet":  # it has no limit
+            del given["max_position_embeddings"]
+        config = AutoConfig.for_model(name.removeprefix("masked-"), **given)
+        kind.from_config(config).bfloat16().save_pretrained(name)  # as many models are stored
+        tokenizer.save_pretrained(name)
 """
+# those of TUNED
+MODELS = ("distilbert", "roberta", "bert", "gpt2", "llama", "t5")
 SHORT = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "8"]
 
 
-def make(code: str, folder: Path) -> Path:
-    result = run_python(folder, ["-c", code])
+def make(code: str, folder: Path, *arguments: str) -> Path:
+    result = run_python(folder, ["-c", code, *arguments])
     assert result.returncode == 0, result.stderr
     return folder
 

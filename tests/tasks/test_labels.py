@@ -10,12 +10,12 @@ from scaffold.answers.data import look_at_data
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
+from support.adapters import MAKE_MODELS, make
 from support.files import write_files
 from support.rendering import render, write_project
 from support.training import (
     count_passed,
     count_processes,
-    run_python,
     run_tests,
     said,
     start,
@@ -242,25 +242,13 @@ def test_a_project_proves_that_middles_come_last(order: str, tmp_path: Path, pro
     proven("tests of projects that fill in a middle", count_passed(run_tests(folder)))
 
 
-PRETRAINED = """
-from tokenizers import ByteLevelBPETokenizer
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
-plain = ByteLevelBPETokenizer()
-plain.train_from_iterator([open("texts").read()], vocab_size=300, special_tokens=["<end>"])
-tokenizer = PreTrainedTokenizerFast(tokenizer_object=plain._tokenizer, eos_token="<end>")
-settings = {"n_layer": 1, "n_head": 2, "n_embd": 16, "n_positions": 128}
-GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **settings)).save_pretrained("small")
-tokenizer.save_pretrained("small")
-"""
-
-
 @pytest.mark.sweep
 @pytest.mark.train
 def test_a_pretrained_model_gets_tokens_for_a_middle(tmp_path: Path) -> None:
     (tmp_path / "texts").write_text(TEXT)
-    given = {"dataset": "text", "model": "pretrained", "model_name": "small"}
+    given = {"dataset": "text", "model": "pretrained", "model_name": "gpt2"}
     folder = write_project(tmp_path, LM, fill_in_middle="spm", **given)
-    result = succeed(run_python(folder, ["-c", PRETRAINED]))
+    make(MAKE_MODELS, folder, "gpt2")
     result = succeed(start(folder, ["train.py", "--epochs", "1", "--max-steps", "5"], 2))
     assert count_processes(result.stdout) == 2
     around = "def f(x):<middle>return x"

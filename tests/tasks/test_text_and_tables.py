@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.adapters import MAKE_MODELS, make
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
 from support.rendering import render, write_project
@@ -95,20 +96,6 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "3"], 1))
 
 
-MAKE_PRETRAINED = """
-from pathlib import Path
-import torch
-from transformers import DistilBertConfig, DistilBertModel, RobertaTokenizer
-
-texts = [Path("texts.csv").read_text()]
-tokenizer = RobertaTokenizer().train_new_from_iterator(texts, 300, show_progress=False)
-tokenizer.save_pretrained("tiny")
-settings = {"dim": 32, "hidden_dim": 64, "n_layers": 1, "n_heads": 2}
-config = DistilBertConfig(vocab_size=len(tokenizer), pad_token_id=0, **settings)
-DistilBertModel(config).to(torch.bfloat16).save_pretrained("tiny")
-"""
-
-
 def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
     """Before the client of the Hub tries again, for 40 seconds, and says so each time."""
     task = {"project.task": "text_classification", "text_classification.model": "pretrained"}
@@ -131,9 +118,9 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
         tmp_path,
         **TEXTS,
         text_classification__model="pretrained",
-        text_classification__pretrained_name=str(tmp_path / "tiny"),
+        text_classification__pretrained_name="distilbert",
     )
-    succeed(call(folder, MAKE_PRETRAINED))
+    make(MAKE_MODELS, folder, "distilbert")
     assert ask(folder, "", "str(model.build_model(config).dtype)") == "torch.float32"
     result = succeed(
         start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
@@ -148,7 +135,7 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     loaders, built = refusals(folder, *calls)
     assert "The model 'nobody/nothing' can't be loaded: it is no folder here" in loaders
     assert "'nobody/nothing' can't be loaded" in built
-    for length, cut in (("8", True), ("500", False)):
+    for length, cut in (("8", True), ("250", False)):
         short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
         result = succeed(start(folder, ["train.py", *short, "--output-dir", length], 1))
         said = "of the first 1,000 training texts fill --max-length: the rest is cut"
