@@ -30,35 +30,40 @@ from support.training import run_python, start, succeed
 CATALOG = load_catalog()
 QUICK = ["language_model"]
 TASKS = [name for name, task in CATALOG.tasks.items() if "one_optimizer" in task.has]
-WAYS: dict[str, Mapping[str, Value]] = {
-    "kept weights": {"fsdp.reshard_after_forward": False},
-    "one unit": {"fsdp.auto_wrap_policy": "NO_WRAP"},
-    "named layers": {"fsdp.transformer_layer_cls_to_wrap": "Block"},
-    "one file": {"fsdp.state_dict_type": "FULL_STATE_DICT"},
-    "activation checkpointing": {"fsdp.activation_checkpointing": True},
-    "accumulation": {"training.gradient_accumulation_steps": 2},
-    "adaptive clipping": {"features.clipping.kind": "adaptive"},
-    "no decay": {"features.no_decay.enabled": True},
-}
+
+
+def settings(text: str) -> dict[str, Value]:
+    """As people write them for --set."""
+    return dict(parse_setting(CATALOG, setting) for setting in text.split())
+
+
+ACCUMULATION, AGAIN = "training.gradient_accumulation_steps=2", "fsdp.activation_checkpointing=true"
+WAYS = [
+    "fsdp.reshard_after_forward=false",
+    "fsdp.auto_wrap_policy=NO_WRAP",
+    "fsdp.transformer_layer_cls_to_wrap=Block",
+    "fsdp.state_dict_type=FULL_STATE_DICT",
+    AGAIN,
+    ACCUMULATION,
+    "features.clipping.kind=adaptive",
+    "features.no_decay.enabled=true",
+]
 OLDER: dict[str, Value] = {
     "project.task": "language_model",
     "fsdp.version": 1,
     "fsdp.sync_module_states": False,  # it needs a device that is no CPU; the seeds are the same
 }
 # not one file for the optimizer: on the CPU, PyTorch gathers its averages into the same memory
-WAYS_OF_OLDER: dict[str, Mapping[str, Value]] = {
-    "all": {},
-    "gradients": {"fsdp.sharding_strategy": "SHARD_GRAD_OP"},
-    "nothing": {"fsdp.sharding_strategy": "NO_SHARD"},
-    "by size": {
-        "project.task": "image_classification",
-        "fsdp.auto_wrap_policy": "SIZE_BASED_WRAP",
-        "fsdp.min_num_params": 1000,
-    },
-    "prefetch": {"fsdp.forward_prefetch": True, "fsdp.backward_prefetch": "BACKWARD_POST"},
-    "activation checkpointing": {"fsdp.activation_checkpointing": True},
-    "accumulation": {"training.gradient_accumulation_steps": 2},
-}
+WAYS_OF_OLDER = [
+    "fsdp.version=1",
+    "fsdp.sharding_strategy=SHARD_GRAD_OP",
+    "fsdp.sharding_strategy=NO_SHARD",
+    "project.task=image_classification fsdp.auto_wrap_policy=SIZE_BASED_WRAP "
+    "fsdp.min_num_params=1000",
+    "fsdp.forward_prefetch=true fsdp.backward_prefetch=BACKWARD_POST",
+    AGAIN,
+    ACCUMULATION,
+]
 SHARED: dict[str, Value] = {
     "project.task": "language_model",
     "parallelism.enabled": True,
@@ -69,22 +74,17 @@ SHARED: dict[str, Value] = {
     "features.clipping.enabled": False,
 }
 WHOLE_SETS = ("--limit-batches", "0", "--max-steps", "5")  # an epoch of 5 steps, evaluated whole
-# the answers, the processes, as many as train on whole texts, the flags of both
-SHARING: dict[str, tuple[Mapping[str, Value], int, int, tuple[str, ...]]] = {
-    "shards": ({"hardware.num_processes": 4, "parallelism.dp_shard_size": 2}, *(4, 2, ())),
-    "accumulation": ({"training.gradient_accumulation_steps": 2}, 2, 1, ()),
-    "shards and accumulation": (
-        {
-            "hardware.num_processes": 4,
-            "parallelism.dp_shard_size": 2,
-            "training.gradient_accumulation_steps": 2,
-        },
-        *(4, 2, ()),
-    ),
-    "a ring": ({"parallelism.cp_comm_strategy": "alltoall"}, 2, 1, ()),
-    "three parts": ({"hardware.num_processes": 3, "parallelism.cp_size": 3}, 3, 1, ()),
-    "an odd length": ({}, 2, 1, ("--context", "31")),
-    "activation checkpointing": ({"fsdp.activation_checkpointing": True}, 2, 1, ()),
+# by more settings: the processes, as many as train on whole texts, the flags of both
+Sharing = dict[str, tuple[int, int, tuple[str, ...]]]
+SHARDS = "hardware.num_processes=4 parallelism.dp_shard_size=2"
+SHARING: Sharing = {
+    SHARDS: (4, 2, ()),
+    ACCUMULATION: (2, 1, ()),
+    f"{SHARDS} {ACCUMULATION}": (4, 2, ()),
+    "parallelism.cp_comm_strategy=alltoall": (2, 1, ()),
+    "hardware.num_processes=3 parallelism.cp_size=3": (3, 1, ()),
+    "parallelism.cp_size=2": (2, 1, ("--context", "31")),  # an odd length
+    AGAIN: (2, 1, ()),
 }
 
 
@@ -175,14 +175,14 @@ def test_every_task_can_be_split(task: str, tmp_path: Path) -> None:
 @pytest.mark.train
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_of_splitting(way: str, tmp_path: Path) -> None:
-    assert_split_is_whole(tmp_path, {"project.task": "language_model", **WAYS[way]})
+    assert_split_is_whole(tmp_path, {"project.task": "language_model", **settings(way)})
 
 
 @pytest.mark.sweep
 @pytest.mark.train
 @pytest.mark.parametrize("way", WAYS_OF_OLDER)
 def test_every_way_of_the_older_version(way: str, tmp_path: Path) -> None:
-    assert_split_is_whole(tmp_path, {**OLDER, **WAYS_OF_OLDER[way]})
+    assert_split_is_whole(tmp_path, {**OLDER, **settings(way)})
 
 
 @pytest.mark.sweep
@@ -212,8 +212,9 @@ def test_two_processes_share_each_text(tmp_path: Path) -> None:
 @pytest.mark.train
 @pytest.mark.parametrize("way", SHARING)
 def test_every_way_of_sharing_texts(way: str, tmp_path: Path) -> None:
-    more, processes, copies, flags = SHARING[way]
-    assert_split_is_whole(tmp_path, {**SHARED, **more}, processes, copies, *WHOLE_SETS, *flags)
+    processes, copies, flags = SHARING[way]
+    given = {**SHARED, **settings(way)}
+    assert_split_is_whole(tmp_path, given, processes, copies, *WHOLE_SETS, *flags)
 
 
 CUT: dict[str, Value] = {
@@ -222,41 +223,19 @@ CUT: dict[str, Value] = {
     "parallelism.dp_shard_size": 2,
     "parallelism.tp_size": 2,
 }
-# as in SHARING
-CUTTING: dict[str, tuple[Mapping[str, Value], int, int, tuple[str, ...]]] = {
-    "alone": ({}, 4, 2, ()),
-    "accumulation": ({"training.gradient_accumulation_steps": 2}, 4, 2, ()),
-    "clipping": ({"features.clipping.enabled": True, "features.clipping.max_norm": 0.1}, 4, 2, ()),
-    "one file": ({"fsdp.state_dict_type": "FULL_STATE_DICT"}, 4, 2, ()),
-    "three parts": (
-        {"hardware.num_processes": 6, "parallelism.tp_size": 3},
-        *(6, 2, ("--heads", "3", "--width", "48")),
-    ),
-    "copies": ({"hardware.num_processes": 8, "parallelism.dp_replicate_size": 2}, *(8, 4, ())),
-    "activation checkpointing": ({"fsdp.activation_checkpointing": True}, 4, 2, ()),
-    "other features": (
-        {
-            "features.clipping.enabled": True,
-            "features.clipping.kind": "adaptive",
-            "features.custom_metric.enabled": True,
-            "features.hooks.enabled": True,
-            "features.no_decay.enabled": True,
-            "features.own_sampler.enabled": True,
-        },
-        *(4, 2, ()),
-    ),
-    "shared texts": (
-        {"hardware.num_processes": 8, "parallelism.cp_size": 2},
-        *(8, 2, ("--context", "31")),
-    ),
-    "shared texts and accumulation": (
-        {
-            "parallelism.dp_shard_size": 1,
-            "parallelism.cp_size": 2,
-            "training.gradient_accumulation_steps": 2,
-        },
-        *(4, 1, ()),
-    ),
+CUTTING: Sharing = {
+    "parallelism.tp_size=2": (4, 2, ()),
+    ACCUMULATION: (4, 2, ()),
+    "features.clipping.enabled=true features.clipping.max_norm=0.1": (4, 2, ()),
+    "fsdp.state_dict_type=FULL_STATE_DICT": (4, 2, ()),
+    "hardware.num_processes=6 parallelism.tp_size=3": (6, 2, ("--heads", "3", "--width", "48")),
+    "hardware.num_processes=8 parallelism.dp_replicate_size=2": (8, 4, ()),
+    AGAIN: (4, 2, ()),
+    "features.clipping.enabled=true features.clipping.kind=adaptive features.no_decay.enabled=true "
+    "features.custom_metric.enabled=true features.hooks.enabled=true "
+    "features.own_sampler.enabled=true": (4, 2, ()),
+    "hardware.num_processes=8 parallelism.cp_size=2": (8, 2, ("--context", "31")),
+    f"parallelism.dp_shard_size=1 parallelism.cp_size=2 {ACCUMULATION}": (4, 1, ()),
 }
 
 
@@ -293,12 +272,12 @@ def test_four_processes_share_each_text_and_each_layer(tmp_path: Path) -> None:
 @pytest.mark.train
 @pytest.mark.parametrize("way", CUTTING)
 def test_every_way_of_sharing_layers(way: str, tmp_path: Path) -> None:
-    more, processes, copies, flags = CUTTING[way]
-    given = {**CUT, **more}
+    processes, copies, flags = CUTTING[way]
+    given = {**CUT, **settings(way)}
     project = assert_split_is_whole(tmp_path, given, processes, copies, *WHOLE_SETS, *flags)
     if processes == 4 and copies == 2:
         assert_layers_are_cut(project, processes)
-    if way == "alone":
+    if way == "parallelism.tp_size=2":
         apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes)
         assert apart.returncode
         assert "processes_per_layer was 2, not 1, " in apart.stderr
@@ -377,18 +356,15 @@ FILE = """
 {"train_batch_size": "auto", "train_micro_batch_size_per_gpu": "auto",
  "gradient_accumulation_steps": 1, "zero_optimization": {"stage": 1}}
 """
-WAYS_OF_DEEPSPEED: dict[str, Mapping[str, Value]] = {
-    "no clipping": {"features.clipping.enabled": False},
-    "offloading": {"deepspeed.offload_optimizer_device": "cpu"},
-    "a file": {"deepspeed.config_file": "deepspeed.json", "features.clipping.enabled": False},
-    "stage 3": {"project.task": "image_classification", "deepspeed.zero_stage": 3},
-    "stage 3, offloading": {
-        "project.task": "image_classification",
-        "deepspeed.zero_stage": 3,
-        "deepspeed.offload_optimizer_device": "cpu",
-        "deepspeed.offload_param_device": "cpu",
-    },
-}
+STAGE_3 = "project.task=image_classification deepspeed.zero_stage=3"
+OFFLOADED = "deepspeed.offload_optimizer_device=cpu"
+WAYS_OF_DEEPSPEED = [
+    "features.clipping.enabled=false",
+    OFFLOADED,
+    "deepspeed.config_file=deepspeed.json features.clipping.enabled=false",
+    STAGE_3,
+    f"{STAGE_3} {OFFLOADED} deepspeed.offload_param_device=cpu",
+]
 
 
 @pytest.mark.sweep
@@ -397,7 +373,7 @@ WAYS_OF_DEEPSPEED: dict[str, Mapping[str, Value]] = {
 def test_every_way_of_deepspeed(way: str, tmp_path: Path) -> None:
     pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
     given: dict[str, Value] = {"project.task": "language_model", "hardware.sharding": "deepspeed"}
-    given |= {"hardware.distributed_type": "MULTI_GPU", **WAYS_OF_DEEPSPEED[way]}
+    given |= {"hardware.distributed_type": "MULTI_GPU", **settings(way)}
     (tmp_path / "project").mkdir()
     (tmp_path / "project/deepspeed.json").write_text(FILE)
     assert_best_weights_are_loaded(assert_split_is_whole(tmp_path, given))
@@ -522,16 +498,13 @@ REFUSED: list[tuple[Mapping[str, Value], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(
-    ("beside", "settings", "reason"),
+    ("beside", "way", "reason"),
     [
-        pytest.param(beside, settings, reason, id=settings)
+        pytest.param(beside, way, reason, id=way)
         for beside, refused in REFUSED
-        for settings, reason in refused.items()
+        for way, reason in refused.items()
     ],
 )
-def test_what_can_not_be_split_says_why(
-    beside: Mapping[str, Value], settings: str, reason: str
-) -> None:
-    given = dict(parse_setting(CATALOG, setting) for setting in settings.split())
+def test_what_can_not_be_split_says_why(beside: Mapping[str, Value], way: str, reason: str) -> None:
     with pytest.raises(AnswerError, match=re.escape(reason)):
-        resolve(CATALOG, {**given_for(CATALOG, []), **SPLIT, **beside, **given})
+        resolve(CATALOG, {**given_for(CATALOG, []), **SPLIT, **beside, **settings(way)})
