@@ -237,4 +237,4 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
 @pytest.mark.parametrize("reader", ["wave", "soundfile"])
 def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: Path) -> None:
     project = make_project(tmp_path, {f"{TASK}.reader": reader})
-    assert count_passed(run_tests(project)) >= 30
+    assert count_passed(run_tests(project)) >= 28

@@ -316,7 +316,7 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_pa
 @pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["coco", "yolo", "voc"])
 def test_a_users_images_pass_the_tests_of_their_project(kind: str, tmp_path: Path) -> None:
-    assert count_passed(run_tests(make_project(tmp_path, kind))) >= 30
+    assert count_passed(run_tests(make_project(tmp_path, kind))) >= 28
 
 
 KINDS = ["detr", "conditional", "dab", "table", "deformable", "rt_detr", "rt_detr_v2", "d_fine"]
@@ -382,7 +382,7 @@ def test_zero_3_is_refused_for_pretrained_detectors() -> None:
 @pytest.mark.parametrize("kind", ["detr", "rt_detr", "yolos"])
 def test_a_pretrained_detector_passes_the_tests_of_its_project(kind: str, tmp_path: Path) -> None:
     """Also that 2 processes train like one, and that a run resumes to the bit."""
-    assert count_passed(run_tests(make_pretrained(tmp_path, kind))) >= 30
+    assert count_passed(run_tests(make_pretrained(tmp_path, kind))) >= 28
 
 
 ADAPTERS: dict[str, Value] = {
@@ -400,7 +400,7 @@ def test_a_pretrained_detector_is_trained_with_adapters(kind: str, tmp_path: Pat
     project = make_pretrained(tmp_path, kind, ADAPTERS)
     succeed(start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 2))
     assert (project / "runs/latest/adapter/preprocessor_config.json").exists()
-    assert count_passed(run_tests(project)) >= 33
+    assert count_passed(run_tests(project)) >= 31
 
 
 @pytest.mark.sweep

@@ -88,14 +88,14 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
 ) -> None:
     given = {**PRETRAINED, "dpo.loss": loss, "dpo.model_name": model}
     project = make_project(tmp_path, given, model)
-    assert count_passed(run_tests(project)) >= 40
+    assert count_passed(run_tests(project)) >= 38
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("loss", ["ipo", "simpo", "orpo", "kto"])
 def test_the_proof_holds_with_the_other_losses(loss: str, tmp_path: Path) -> None:
     project = make_project(tmp_path, {"dpo.loss": loss, "features.evaluate.enabled": True})
-    assert count_passed(run_tests(project)) >= 40
+    assert count_passed(run_tests(project)) >= 38
 
 
 # the metrics of the test data from their definition, in double precision and pair by pair

@@ -113,7 +113,7 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
     model: str, metric: str, tmp_path: Path
 ) -> None:
     project = make_project(tmp_path, {"seq2seq.text_metric": metric}, model)
-    assert count_passed(run_tests(project)) >= 32
+    assert count_passed(run_tests(project)) >= 30
 
 
 EXACT = """

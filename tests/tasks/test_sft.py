@@ -173,7 +173,7 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
 ) -> None:
     given = {**PRETRAINED, "sft.packing": packing, "sft.model_name": model}
     project = make_project(tmp_path, given, model)
-    assert count_passed(run_tests(project)) >= 40
+    assert count_passed(run_tests(project)) >= 38
 
 
 @pytest.mark.sweep

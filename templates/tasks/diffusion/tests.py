@@ -28,7 +28,7 @@ def test_training_has_new_noise_in_each_epoch_and_evaluation_has_not():
 
     def find_noise(data) -> list[float]:
         rows = [data[row] for row in range(min(5, len(data)))]
-        return [float(value) for _, noise, time in rows for value in (noise.sum(), time)]
+        return [float(value) for _, noise, time, *_ in rows for value in (noise.sum(), time)]
 
     first, fixed = find_noise(train_set), find_noise(val_set)
     assert len({*first}) > 5, "all images have the same noise"
@@ -112,7 +112,7 @@ rows = predict.predict(config, model, list(range(5)))
 rows = [{"number": row["number"], "mean": float(row["image"].mean())} for row in rows]
 
 #: replace numbers when condition=classes
-for images, labels, *_ in read_batches(config):
+for images, *_, labels in read_batches(config):
     numbers = range(real.count, real.count + len(images))
 
 #: replace predicted when condition=classes
