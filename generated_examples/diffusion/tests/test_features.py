@@ -36,7 +36,7 @@ def test_training_has_new_noise_in_each_epoch_and_evaluation_has_not():
 
     def find_noise(data) -> list[float]:
         rows = [data[row] for row in range(min(5, len(data)))]
-        return [float(value) for _, noise, time in rows for value in (noise.sum(), time)]
+        return [float(value) for _, noise, time, *_ in rows for value in (noise.sum(), time)]
 
     first, fixed = find_noise(train_set), find_noise(val_set)
     assert len({*first}) > 5, "all images have the same noise"

@@ -10,7 +10,7 @@ from pathlib import Path
 from accelerate import Accelerator
 from model import build_model
 from peft import LoraConfig, get_peft_model
-from safetensors.torch import load_file, load_model, save_model
+from safetensors.torch import load_file, load_model
 from torch import nn
 from weights import load_adapters
 
@@ -93,7 +93,7 @@ def save_adapters(accelerator: Accelerator, model: nn.Module, config) -> None:
     path, folder = config.output_dir / "model.safetensors", config.output_dir / "adapter"
     if accelerator.is_main_process and config.lora_merge:
         whole = load_trained(build_model(config), config, path)
-        save_model(whole, path)
+        accelerator.save(whole.state_dict(), path, safe_serialization=True)
     elif accelerator.is_main_process:
         #: region save without transformers
         weights, adapted = load_file(path), accelerator.unwrap_model(model)
