@@ -109,7 +109,9 @@ class Triple:
         if side is self.ours and self.opens_for_next(self.theirs, gap):
             head = self.theirs.units[self.theirs.inserts[gap][-1]]
             gone |= called_in(after) if puts_in_other_weights(head.text) else set()
-        return any(gone & called_in(side.units[place]) for place in side.inserts[gap])
+        return bool(gone) and any(
+            gone & called_in(side.units[place]) for place in side.inserts[gap]
+        )
 
     def stands_beside_next(self, gap: int) -> bool:
         """Whether the owner's new lines begin in the block of the next unit, not above it."""
