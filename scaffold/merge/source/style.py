@@ -210,8 +210,8 @@ def find_renames(base: Statements, ours: Statements) -> Renames:
                 renames.inside.setdefault(scope, {}).setdefault(x, y)
     for scope, names in before.items():
         lost = {x for x in names - after[scope] - renames.of(scope).keys() if x.isidentifier()}
-        for x, y in _now_attributes(lost, base, ours, scope).items():
-            renames.inside.setdefault(scope, {})[x] = y
+        if lost and after[scope] and (table := _now_attributes(lost, base, ours, scope)):
+            renames.inside.setdefault(scope, {}).update(table)
     return renames
 
 
