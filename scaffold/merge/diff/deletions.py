@@ -64,7 +64,7 @@ def show_what_is_deleted(triple: Triple, gap: int) -> bool:
 def _shows_what_is_deleted(triple: Triple, place: int, gap: int) -> bool:
     """Whether a new line of the other side only logs what lines around it compute, all of which
     the owner deleted, and has nothing in place of."""
-    unit, run = triple.theirs.units[place], _deleted_run(triple, gap)
+    unit, run = triple.theirs.units[place], _deleted_around(triple, gap)
     computed = bound_in(triple.base[number] for number in run if number < gap)
     return (
         triple.kind == PYTHON
@@ -75,7 +75,7 @@ def _shows_what_is_deleted(triple: Triple, place: int, gap: int) -> bool:
     )
 
 
-def _deleted_run(triple: Triple, gap: int) -> range:
+def _deleted_around(triple: Triple, gap: int) -> range:
     """The statements of the base around a gap that the owner deleted."""
     match, start, end = triple.ours.match, gap, gap
     while start > 0 and match[start - 1] is None:
@@ -100,7 +100,7 @@ def stays_deleted(triple: Triple, place: int) -> bool:
     found = triple.places.get(name, ())
     if len(found) != 1 or triple.ours.match[found[0]] is not None:
         return False
-    run = _deleted_run(triple, found[0])
+    run = _deleted_around(triple, found[0])
     gaps = (*run, run.stop)
     replaced = [triple.ours.units[row] for gap in gaps for row in triple.ours.inserts[gap]]
     beside = [

@@ -105,12 +105,7 @@ def find_clashes(triple: Triple) -> list[Hunk]:
         if triple.ours.inserts[gap] and triple.theirs.inserts[gap] and not _both_fit(triple, gap):
             found.append(_with_condition(triple, gap))
         for one, other in ((triple.ours, triple.theirs), (triple.theirs, triple.ours)):
-            left_out = one is triple.theirs and show_what_is_deleted(triple, gap)
-            if (
-                one.inserts[gap]
-                and not left_out
-                and (lost := _lost_context(triple, one, other, gap)) is not None
-            ):
+            if one.inserts[gap] and (lost := _lost_context(triple, one, other, gap)) is not None:
                 found.append(_deleted_run(triple, other, lost))
         if triple.ours.inserts[gap] and _is_replaced(triple, triple.theirs, gap):
             found.append(_deleted_run(triple, triple.theirs, gap))
@@ -265,6 +260,8 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
     first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
     if imports_of(one.units[first]):
         return None  # it may stand anywhere among the others
+    if one is triple.theirs and show_what_is_deleted(triple, gap):
+        return None  # it goes with what it shows
     depth = one.units[first].depth
     head = one.parents[first]
     if head is not None and (head not in number_of or one.units[head].text.startswith("class ")):
@@ -279,9 +276,13 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
                 break
             if unit.depth == depth and place in number_of:
                 found.append(number_of[place])
-        is_first = one is triple.theirs and head is not None and not others + found
-        if is_first and not triple.opens_for_next(one, gap):
-            found = [number_of[head or 0]]  # the first lines of a block stand below its head
+        if (
+            head is not None
+            and one is triple.theirs
+            and not others + found
+            and not triple.opens_for_next(one, gap)
+        ):
+            found = [number_of[head]]  # the first lines of a block stand below its head
         near += found if one is triple.ours else found[:1]
         others += found
     if not near and head is not None:
@@ -315,10 +316,13 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
     """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
     known = triple.base
     own = triple.ours.added
-    edited = [
-        there
-        for number, unit in enumerate(known)
-        if (there := triple.ours.of(number)) and there.key != unit.key
+    written = [
+        *own,
+        *(
+            there
+            for number, unit in enumerate(known)
+            if (there := triple.ours.of(number)) and there.key != unit.key
+        ),
     ]
     set_by_hand = {anchor(unit) for unit in own if len(anchor(unit)) == 3 and triple.kind != PYTHON}
     changed = [
@@ -332,7 +336,7 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
         (gap, gap)
         for gap, places in enumerate(triple.theirs.inserts)
         for place in places
-        if same_purpose(unit := triple.theirs.units[place], [*own, *edited], known)
+        if same_purpose(unit := triple.theirs.units[place], written, known)
         and not is_required(triple, unit)
     ]
 

@@ -73,9 +73,9 @@ def _saved_below(triple: Triple) -> Iterator[tuple[Hunk, str]]:
                 break
             for place in ours.inserts[gap]:
                 unit, inner = ours.units[place], block_of(ours.units, place)
-                text = "\n".join(ours.units[row].text for row in (place, *inner))
-                is_inside = depth_change(triple, ours, theirs, place, gap)
-                if scores & effects_of(unit).reads and saves_weights(text) and not is_inside:
+                saves = any(saves_weights(ours.units[row].text) for row in (place, *inner))
+                by_score = bool(scores & effects_of(unit).reads)
+                if by_score and saves and not depth_change(triple, ours, theirs, place, gap):
                     yield (gap, gap), f"{_name(unit)} would not save these weights"
 
 

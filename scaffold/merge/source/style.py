@@ -244,20 +244,18 @@ def drop_replaced(
     `RMSprop` in all places of `AdamW` is another optimizer, and argparse's `Namespace` in those of
     `Config` another class. `is_renamed` tells this of a module, the old name and the new one.
     """
-    before, now = (
-        {
-            (row.name or row.module).split(".")[0]: row.module if row.name else ""
-            for unit in units
-            for row in imports_of(unit)
-            if row.is_plain
-        }
-        for units in (base, ours)
-    )
+    before, now = _modules(base), _modules(ours)
     for table in (renames.everywhere, *renames.inside.values()):
         for old, new in list(table.items()):
             module = before.get(old, now.get(new))
             if module is not None and not is_renamed(module, old, new):
                 del table[old]
+
+
+def _modules(units: Statements) -> dict[str, str]:
+    """The names that a file imports, each with its module; of a module itself, nothing."""
+    rows = (row for unit in units for row in imports_of(unit) if row.is_plain)
+    return {(row.name or row.module).split(".")[0]: row.module if row.name else "" for row in rows}
 
 
 def names_in(units: Statements) -> set[str]:
