@@ -54,6 +54,8 @@ def find_name_clashes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
 
 def _clashes(base: Statements, ours: Statements, theirs: Statements) -> list[str]:
     """Names that both sides have newly bound, to different things, where each sees the other's."""
+    if not _newly_bound(base, ours) & _newly_bound(base, theirs):
+        return []
     old, own, new = map(read_names, (base, ours, theirs))
     nothing = Names()
     taken: set[str] = set()
@@ -76,3 +78,9 @@ def _clashes(base: Statements, ours: Statements, theirs: Statements) -> list[str
                     if name in inside.uses and name not in inside.binds:
                         taken.add(name)
     return sorted(taken)
+
+
+def _newly_bound(base: Statements, side: Statements) -> set[str]:
+    known = {(unit.scope, unit.key) for unit in base}
+    added = read_names([unit for unit in side if (unit.scope, unit.key) not in known])
+    return {name for names in added.values() for name in names.binds}

@@ -94,18 +94,25 @@ class Sources:
         self, units: Statements, changed: Mapping[str, Collection[str]] | None = None
     ) -> None:
         self.units = units
-        self.places: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self.changed = changed or {}
+        self.rows: dict[str, list[int]] = defaultdict(list)  # by scope
         for place, unit in enumerate(units):
-            effects = effects_of(unit)
-            names = set(effects.binds)
-            if changed:
-                names.update(*(changed.get(row, ()) for row in effects.reads))
-            for name in names:
-                self.places[unit.scope, name].append(place)
+            self.rows[unit.scope].append(place)
+        self.read: dict[str, dict[str, list[int]]] = {}  # the places of each name, by scope
+
+    def places(self, scope: str) -> dict[str, list[int]]:
+        if scope not in self.read:
+            found = self.read[scope] = defaultdict(list)
+            for place in self.rows.get(scope, ()):
+                effects = effects_of(self.units[place])
+                called = (self.changed.get(row, ()) for row in effects.reads)
+                for name in effects.binds.union(*called):
+                    found[name].append(place)
+        return self.read[scope]
 
     def above(self, before: int, name: str) -> int | None:
         """The nearest such line above, in the same function."""
         scope = self.units[min(before, len(self.units) - 1)].scope
-        places = self.places.get((scope, name), [])
+        places = self.places(scope).get(name, [])
         found = bisect_left(places, before) - 1
         return places[found] if found >= 0 else None
