@@ -562,6 +562,42 @@ def test_a_name_that_both_sides_bring_is_asked_about() -> None:
     assert "you already use the name ema" in asked(base, ours, theirs)
 
 
+def test_a_name_for_a_few_lines_may_be_there_twice() -> None:
+    base = """
+        def main(data):
+            for epoch in data:
+                for batch in epoch:
+                    train(batch)
+                check(epoch)
+                accelerator.print(f"epoch {epoch} | {loss}")
+        """
+    ours = base.replace("accelerator", "seconds = time() - start\n                accelerator")
+    ours = ours.replace("{loss}", "{loss} | {seconds:.1f} s")
+    log = "log(f'{step} | {seconds}')"
+    theirs = base.replace("train(batch)", f"train(batch)\n                    {log}")
+    theirs = theirs.replace(log, f"seconds = count() / step\n                    {log}")
+    theirs = theirs.replace("accelerator.print", "log")
+    merged = clean(base, ours, theirs)
+    assert merged.count("seconds = ") == 2
+    assert 'log(f"epoch {epoch} | {loss} | {seconds:.1f} s")' in merged
+    read_later = theirs.replace("for epoch in data:", "seconds = 0\n            for epoch in data:")
+    assert "the name seconds" in asked(base, ours, read_later + "            save(seconds)\n")
+
+
+def test_a_condition_around_other_lines_than_before_is_asked_about() -> None:
+    base = """
+        def main(data):
+            for epoch in data:
+                metrics = train(epoch)
+                metrics |= evaluate(model, data)
+                log(epoch)
+        """
+    guarded = "if epoch % 2:\n                    metrics |= evaluate(model, data)"
+    ours = base.replace("metrics |= evaluate(model, data)", guarded)
+    theirs = base.replace("metrics |= evaluate(model, data)", "stop_on_nan(metrics)")
+    assert "another block" in asked(base, ours, theirs)
+
+
 def test_a_value_that_is_computed_no_more_is_asked_about() -> None:
     base = """
         def main(model):

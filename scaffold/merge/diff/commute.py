@@ -5,7 +5,7 @@ import builtins
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
-from scaffold.merge.diff.mapping import anchor
+from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import (
     can_be_repeated,
@@ -182,3 +182,34 @@ def _share_only(
 ) -> bool:
     modules = triple.modules()
     return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
+
+
+def is_set_apart(triple: Triple, scope: str, name: str) -> bool:
+    """Whether a name is a value for a few lines on both sides: they only read it, below where they
+    set it, in the same block, and neither sets it between these lines of the other."""
+    ours, theirs = (list(_spans(side, scope, name)) for side in (triple.ours, triple.theirs))
+    return all(
+        start >= 0 and not any(start <= place <= end for place, _ in others)
+        for spans, others in ((ours, theirs), (theirs, ours))
+        for start, end in spans
+    )
+
+
+def _spans(side: Side, scope: str, name: str) -> Iterator[tuple[float, float]]:
+    """Where a name is set, with each line that reads it there: as units of the base, or gaps.
+
+    It is set at -1 if a line may read what is set elsewhere, or changes it.
+    """
+    above: list[tuple[int, float]] = []  # where it is set, with the depth from which this is sure
+    for place, unit in enumerate(side.units):
+        if unit.is_comment or not f"{unit.scope}.".startswith(f"{scope}."):
+            continue
+        above = [row for row in above if row[0] <= unit.depth]
+        effects = effects_of(unit)
+        here = side.number_of[place] if place in side.number_of else side.gap_of[place] - 0.5
+        if name in effects.reads | effects.changes:
+            known = above and unit.scope == scope and name not in effects.changes
+            yield above[-1][1] if known else -1, here
+        if name in effects.binds and unit.scope == scope:
+            yield here, here
+            above.append((unit.depth + unit.is_head, here))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
 
+from scaffold.merge.semantics.effects import shows_text
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.matcher import SequenceMatcher
 from scaffold.merge.source.statement import Statement, indent_of, parse_unit, shift
@@ -258,6 +259,8 @@ def _is_another_call(b: ast.Call, m: ast.AST, t: ast.AST) -> bool:
     New arguments are for what was called before: `loss(x, y)` and `loss_of(x, y).mean()`.
     """
     assert isinstance(m, ast.Call) and isinstance(t, ast.Call)
+    if all(map(shows_text, (b, m, t))):
+        return False  # the text means the same, whichever function shows it
     for one, other in ((m, t), (t, m)):
         if _callee(one) != _callee(b) and not _fits_both(b, one, other):
             return True

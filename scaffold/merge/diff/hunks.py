@@ -11,7 +11,13 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from scaffold.merge.diff.commute import can_commute, get_given_again, same_purpose, work_on_given
+from scaffold.merge.diff.commute import (
+    can_commute,
+    get_given_again,
+    is_set_apart,
+    same_purpose,
+    work_on_given,
+)
 from scaffold.merge.diff.deletions import is_in, is_required, show_what_is_deleted
 from scaffold.merge.diff.expression import merge_unit, merge_words
 from scaffold.merge.diff.mapping import Side, anchor
@@ -338,6 +344,7 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
         for place in places
         if same_purpose(unit := triple.theirs.units[place], written, known)
         and not is_required(triple, unit)
+        and not ((how := anchor(unit))[0] == "bind" and is_set_apart(triple, unit.scope, how[1]))
     ]
 
 

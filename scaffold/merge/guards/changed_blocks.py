@@ -5,8 +5,12 @@ from scaffold.merge.source.statement import Statements
 
 
 def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
-    """Where units are in different blocks than in their sides, by number in the base."""
+    """Where units are in different blocks than in their sides, by number in the base.
+
+    Or where only new units of the other side are left in a new block of the owner's.
+    """
     found = []
+    inside: dict[str, list[tuple[str, int]]] = {}  # new blocks of the owner's: sides, and where
     dropped = _dropped(triple, units)
     blocks: list[tuple[int, str]] = []  # around what comes next
     last = 0
@@ -29,7 +33,13 @@ def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
             fits = wanted <= around and not any(head[0] in "b" + mark for head in around - wanted)
         if not fits:
             found += [last, last + 1]
+        for head in around:
+            if head[0] == "m":
+                inside.setdefault(head, []).append((mark, last))
         blocks.append((unit.depth, unit.origin))
+    for rows in inside.values():
+        if all(mark == "t" for mark, _ in rows):
+            found += [number for _, last in rows for number in (last, last + 1)]
     return found
 
 

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from scaffold.merge.diff.commute import is_set_apart
 from scaffold.merge.diff.hunks import mentions, their_changes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.semantics.effects import effects_of
@@ -45,15 +46,15 @@ def read_names(units: Statements) -> dict[str, Names]:
 
 def find_name_clashes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The hunks that bring a name which the owner has already given to something else."""
-    sides = triple.base, triple.ours.units, triple.theirs.units
-    for name in _clashes(*sides):
+    for name in _clashes(triple):
         changes = their_changes(triple)
         for hunk in [row for row in changes if mentions(triple, row, name)] or changes:
             yield hunk, f"you already use the name {name}"
 
 
-def _clashes(base: Statements, ours: Statements, theirs: Statements) -> list[str]:
+def _clashes(triple: Triple) -> list[str]:
     """Names that both sides have newly bound, to different things, where each sees the other's."""
+    base, ours, theirs = triple.base, triple.ours.units, triple.theirs.units
     if not _newly_bound(base, ours) & _newly_bound(base, theirs):
         return []
     old, own, new = map(read_names, (base, ours, theirs))
@@ -68,7 +69,7 @@ def _clashes(base: Statements, ours: Statements, theirs: Statements) -> list[str
                 if name not in held.binds or name in before.binds or held.binds[name] & how:
                     continue
                 if other == scope:
-                    taken.add(name)
+                    taken |= set() if is_set_apart(triple, scope, name) else {name}
                 elif scope == "":  # the owner's local name hides what the update wants to use there
                     inside = new.get(other, nothing)
                     if name in inside.uses and name not in inside.binds:

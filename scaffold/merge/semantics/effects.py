@@ -11,7 +11,8 @@ from scaffold.merge.source.statement import Statement, parse_unit
 from scaffold.merge.source.training import QUIET_METHODS, READING_METHODS
 
 # methods that are called for their output, not for what they change
-_HARMLESS = QUIET_METHODS | {"print", "log", "info", "debug", "warning", "write", "format"}
+_OUTPUT = {"print", "log", "info", "debug", "warning", "write"}
+_HARMLESS = QUIET_METHODS | _OUTPUT | {"format"}
 
 
 @dataclass
@@ -43,6 +44,13 @@ def _root(part: str) -> str:
 def only_shows(unit: Statement) -> bool:
     """Whether a statement calls something for its output alone: `bar.set_postfix(...)`."""
     return _called(unit) in _HARMLESS
+
+
+def shows_text(call: ast.Call) -> bool:
+    """Whether a call only shows one text: `print(f"{loss}")`."""
+    (text,) = call.args if len(call.args) == 1 and not call.keywords else (None,)
+    is_text = isinstance(text, ast.Constant) and isinstance(text.value, str)
+    return last_name(call.func) in _OUTPUT and (is_text or isinstance(text, ast.JoinedStr))
 
 
 def can_be_repeated(unit: Statement) -> bool:
