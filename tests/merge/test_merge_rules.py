@@ -612,6 +612,26 @@ def test_a_value_that_is_computed_no_more_is_asked_about() -> None:
     assert merge(base, ours, theirs).conflicts
 
 
+def test_a_key_may_be_added_to_a_value_that_is_computed_otherwise() -> None:
+    base = """
+        import torch
+
+        def main(model, loaders):
+            for epoch in loaders:
+                metrics = train(model)
+                metrics |= evaluate(model)
+                log(metrics)
+        """
+    own = 'metrics["memory"] = torch.cuda.memory_allocated()'
+    ours = base.replace("log(metrics)", f"{own}\n                log(metrics)")
+    again = "for loader in loaders:\n                    metrics |= evaluate(model, loader)"
+    for theirs in (
+        base.replace("                metrics |= evaluate(model)\n", ""),
+        base.replace("log(metrics)", f"{again}\n                log(metrics)"),
+    ):
+        assert own in clean(base, ours, theirs)
+
+
 def test_elements_of_another_form_are_asked_about() -> None:
     loop = "    for row in rows:\n        buffer.append(row)\n"
     base = f"def main(rows):\n    buffer = []\n{loop}    done()\n"

@@ -221,6 +221,8 @@ class _Values:
                 read.setdefault(name, set()).add(text)
                 needed |= {(name, text)} if isinstance(part, ast.Subscript) else set()
                 inside.add(owner)
+            elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
+                inside.add(id(part.value))  # to set a key needs no other one
             elif isinstance(part, ast.Call) and isinstance(node, ast.Expr):
                 self.call(part, names)
         for part in nodes:

@@ -252,7 +252,7 @@ def _sees_one_part(
         return ""
     for place in statement:
         effects = effects_of(ours.units[place])
-        adds_up = bool(effects.changes or effects.binds & effects.reads)
+        adds_up = bool(effects.changes - triple.modules() or effects.binds & effects.reads)
         if _OUTPUT.match(ours.units[place].text.strip()):
             continue
         for name in sorted(effects.reads - effects.binds):

@@ -111,9 +111,10 @@ def _stale_name(one: Side, other: Side, gap: int, sources: Sources, other_source
 
 
 def _reads_kept_keys(one: Side, other: Side, place: int, name: str) -> bool:
-    """Whether a line reads only values of a dictionary that are still set where they were."""
+    """Whether a line reads only values of a dictionary that are still set where they were, or
+    only sets some."""
     keys = _keys_read(one.units[place], name)
-    return bool(keys) and all(_is_kept(one, other, place, name, key) for key in keys)
+    return keys is not None and all(_is_kept(one, other, place, name, key) for key in keys)
 
 
 def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
@@ -126,14 +127,16 @@ def _is_kept(one: Side, other: Side, place: int, name: str, key: str) -> bool:
     return False
 
 
-def _keys_read(unit: Statement, name: str) -> set[str]:
-    """The keys in `name["key"]`. Nothing, if the name is read in any other way."""
+def _keys_read(unit: Statement, name: str) -> set[str] | None:
+    """The keys in `name["key"]`. None, if the name is read in any other way."""
     nodes = nodes_of(unit.node) if unit.node else []
     reads = [row for row in nodes if isinstance(row, ast.Name) and row.id == name]
     parts = [row for row in nodes if isinstance(row, ast.Subscript) and row.value in reads]
-    keys = {row.slice.value for row in parts if isinstance(row.slice, ast.Constant)}
-    texts = {key for key in keys if isinstance(key, str)}
-    return texts if len(parts) == len(reads) and len(texts) == len(keys) else set()
+    keys = [(row.slice.value, row.ctx) for row in parts if isinstance(row.slice, ast.Constant)]
+    texts = [(key, ctx) for key, ctx in keys if isinstance(key, str)]
+    if not len(reads) == len(parts) == len(texts):
+        return None
+    return {key for key, ctx in texts if isinstance(ctx, ast.Load)}
 
 
 def _keys_set(unit: Statement, name: str) -> set[str]:
