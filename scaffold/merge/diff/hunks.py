@@ -280,8 +280,10 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
             unit = one.units[place]
             if unit.depth < depth and not unit.is_comment:
                 break
-            if unit.depth == depth and place in number_of:
-                found.append(number_of[place])
+            number = number_of.get(place)
+            if unit.depth == depth and number is not None:
+                is_above = place < first and one is triple.theirs
+                found += [] if is_above and _is_moved_up(triple, number) else [number]
         if (
             head is not None
             and one is triple.theirs
@@ -302,6 +304,17 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
     if depth == 0 and (one is triple.ours or anchor(one.units[first])[:1] in _DEFINITIONS):
         return None
     return None if one is triple.theirs and _reads_kept(triple, gap, others) else near[0]
+
+
+def _is_moved_up(triple: Triple, number: int) -> bool:
+    """Whether the owner moved a unit of the base up in its function: it is still above the rest."""
+    ours, unit = triple.ours, triple.base[number]
+    wanted = anchor(unit), unit.scope, unit.depth
+    return ours.match[number] is None and any(
+        (anchor(row := ours.units[place]), row.scope, row.depth) == wanted
+        for place, gap in ours.gap_of.items()
+        if gap < number
+    )
 
 
 def _reads_kept(triple: Triple, gap: int, beside: Collection[int]) -> bool:
@@ -349,8 +362,11 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
 
 
 def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
-    """Whether this side wrote something else in place of the units on both sides of a gap."""
-    if not 0 < gap < len(triple.base) or side.of(gap - 1) or side.of(gap):
+    """Whether this side wrote something else in place of the units on both sides of the owner's
+    new ones: below a block, of its head."""
+    depth = min(triple.ours.units[place].depth for place in triple.ours.inserts[gap])
+    above = next((row for row in range(gap - 1, -1, -1) if triple.base[row].depth <= depth), -1)
+    if above < 0 or gap == len(triple.base) or side.of(above) or side.of(gap):
         return False
     start, end = _deleted_run(triple, side, gap)
     return any(side.inserts[place] for place in range(start, end))
