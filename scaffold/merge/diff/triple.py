@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from scaffold.merge.diff.mapping import Side, find_parents, places_of
+from scaffold.merge.diff.mapping import Side, anchor, find_parents, places_of
 from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.parse import nodes_of
@@ -65,9 +65,12 @@ class Triple:
     def edited(self, number: int) -> bool:
         """Whether the owner changed a unit, so that it may not go without a question.
 
-        The comment of a line goes with it if the owner took it out, as everywhere.
+        The comment of a line goes with it if the owner took it out, as everywhere, and what the
+        owner says of a definition goes with that.
         """
         unit, ours = self.base[number], self.ours.of(number)
+        if ours and anchor(unit) == anchor(ours) == ("Expr", "text"):
+            return False
         if ours is None or not (
             ours.key == unit.key or _adds_hint(unit, ours) or _leaves_out(unit, ours)
         ):
