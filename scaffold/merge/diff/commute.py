@@ -186,7 +186,8 @@ def _share_only(
 
 def is_set_apart(triple: Triple, scope: str, name: str) -> bool:
     """Whether a name is a value for a few lines on both sides: they only read it, below where they
-    set it, in the same block, and neither sets it between these lines of the other."""
+    set it, in the same block, and neither sets it between these lines of the other. Functions
+    inside are not looked at."""
     ours, theirs = (list(_spans(side, scope, name)) for side in (triple.ours, triple.theirs))
     return all(
         start >= 0 and not any(start <= place <= end for place, _ in others)
@@ -202,14 +203,14 @@ def _spans(side: Side, scope: str, name: str) -> Iterator[tuple[float, float]]:
     """
     above: list[tuple[int, float]] = []  # where it is set, with the depth from which this is sure
     for place, unit in enumerate(side.units):
-        if unit.is_comment or not f"{unit.scope}.".startswith(f"{scope}."):
+        if unit.is_comment or unit.scope != scope:
             continue
         above = [row for row in above if row[0] <= unit.depth]
         effects = effects_of(unit)
         here = side.number_of[place] if place in side.number_of else side.gap_of[place] - 0.5
         if name in effects.reads | effects.changes:
-            known = above and unit.scope == scope and name not in effects.changes
+            known = above and name not in effects.changes
             yield above[-1][1] if known else -1, here
-        if name in effects.binds and unit.scope == scope:
+        if name in effects.binds:
             yield here, here
             above.append((unit.depth + unit.is_head, here))

@@ -1,7 +1,7 @@
 """Finds names that an update brings and the owner has already given to something else."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from scaffold.merge.diff.commute import is_set_apart
@@ -69,7 +69,10 @@ def _clashes(triple: Triple) -> list[str]:
                 if name not in held.binds or name in before.binds or held.binds[name] & how:
                     continue
                 if other == scope:
-                    taken |= set() if is_set_apart(triple, scope, name) else {name}
+                    inner = [*_inside(own, scope), *_inside(new, scope)]
+                    is_read = any(name in row.uses and name not in row.binds for row in inner)
+                    if is_read or not is_set_apart(triple, scope, name):
+                        taken.add(name)
                 elif scope == "":  # the owner's local name hides what the update wants to use there
                     inside = new.get(other, nothing)
                     if name in inside.uses and name not in inside.binds:
@@ -85,3 +88,8 @@ def _newly_bound(base: Statements, side: Statements) -> set[str]:
     known = {(unit.scope, unit.key) for unit in base}
     added = read_names([unit for unit in side if (unit.scope, unit.key) not in known])
     return {name for names in added.values() for name in names.binds}
+
+
+def _inside(names: Mapping[str, Names], scope: str) -> list[Names]:
+    """Those of the functions in a scope."""
+    return [row for name, row in names.items() if name != scope and name.startswith(scope)]
