@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import PurePosixPath
 
 from scaffold.project.renames import renames_since
@@ -154,15 +155,34 @@ def _fill(
             if names:
                 head = f"from {target.removesuffix('.py')} import {', '.join(names)}\n"
                 _insert_import(left, head, _modules(files))
-            changed[path] = "".join(block.text for block in left)
+            changed[path] = _without_unused(left, "".join(block.text for block in rows))
         else:
             del changed[path]
     docs = [block.text for block in blocks[next(iter(sources))][:1] if not block.is_import]
     code = "".join(block.text for _, block in taken)
     heads = [block.text for module in sources for block in blocks[module] if block.is_import]
     imports = dict.fromkeys(row for head in heads for row in _needed(head, code))
-    changed[own] = "".join([*docs, "\n", *imports, code])
+    changed[own] = "".join([*docs, "\n", _in_sections(imports, _modules(files)), code])
     return changed
+
+
+def _in_sections(imports: Collection[str], modules: Collection[str]) -> str:
+    rows = sorted((_import_key(head, modules), head) for head in imports)
+    sections = groupby(rows, key=lambda row: row[0][0])
+    return "\n".join("".join(head for _, head in section) for _, section in sections)
+
+
+def _without_unused(blocks: Sequence[_Block], gone: str) -> str:
+    """The code of a module without imports that only what is gone used. Their comments stay."""
+    rest = "".join(block.text for block in blocks if not block.is_import)
+    out = ""
+    for block in blocks:
+        is_unused = (
+            block.is_import and [*_needed(block.text, gone)] and not [*_needed(block.text, rest)]
+        )
+        rows = block.text.splitlines(keepends=True)
+        out += "".join(row for row in rows if row.startswith("#")) if is_unused else block.text
+    return out
 
 
 def _needed_by(taken: Sequence[tuple[str, _Block]], blocks: Sequence[_Block]) -> list[_Block]:
