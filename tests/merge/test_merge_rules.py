@@ -598,6 +598,43 @@ def test_a_condition_around_other_lines_than_before_is_asked_about() -> None:
     assert "another block" in asked(base, ours, theirs)
 
 
+def test_what_ends_the_run_may_stand_beside_other_calls() -> None:
+    guard = "if not isfinite(loss):\n            raise SystemExit\n        "
+    ours = STEP.replace("loss.backward", f"{guard}loss.backward")
+    theirs = STEP.replace("loss.backward", "total.add(loss)\n        loss.backward")
+    assert f"{guard}total.add(loss)\n" in clean(STEP, ours, theirs)
+    assert merge(STEP, ours.replace("isfinite(loss)", "total.count"), theirs).conflicts
+    leaves = ours.replace("raise SystemExit", "continue")
+    assert merge(STEP, leaves, theirs).conflicts
+
+
+def test_own_lines_below_a_block_are_not_in_it() -> None:
+    total = "        total += loss.detach()\n    total = reduce(total)\n    print(total)\n"
+    base = STEP + total
+    ours = base.replace("    total = reduce", "    scheduler.step()\n    total = reduce")
+    theirs = STEP + "        bar.update(1)\n    print(running.mean())\n"
+    merged = clean(base, ours, theirs)
+    assert "        bar.update(1)\n    scheduler.step()\n" in merged
+
+
+def test_new_lines_below_a_line_that_the_owner_moved_up() -> None:
+    base = STEP + "        total += loss.detach()\n    end()\n"
+    moved = base.replace("        optimizer.zero_grad()\n", "")
+    ours = moved.replace("        loss.b", "        optimizer.zero_grad()\n        loss.b")
+    theirs = STEP + "        bar.update(1)\n    end()\n"
+    assert "optimizer.step()\n        bar.update(1)" in clean(base, ours, theirs)
+    down = moved.replace("    end()", "    optimizer.zero_grad()\n    end()")
+    assert merge(base, down, theirs).conflicts
+
+
+def test_what_the_owner_says_of_a_function_goes_with_it() -> None:
+    base = 'def old(x):\n    """Returns half."""\n    return x / 2\n\n\ndef new(x):\n    return x\n'
+    ours = base.replace("Returns half.", "Gibt die Hälfte zurück.").replace("def new", "def newer")
+    theirs = "def new(x):\n    return x\n"
+    assert clean(base, ours, theirs) == theirs.replace("def new", "def newer")
+    assert merge(base, ours.replace("x / 2", "x / 3"), theirs).conflicts
+
+
 def test_a_value_that_is_computed_no_more_is_asked_about() -> None:
     base = """
         def main(model):

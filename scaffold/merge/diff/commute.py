@@ -47,13 +47,13 @@ def can_commute(
             return False
         if x.changes & y.reads - y.changes and (y.binds or y.changes):
             return False
-        if x.parts & y.parts:
+        if x.parts & y.parts or (x.leaves and x.reads & (y.changes | y.roots)):
             return False
-        if x.leaves and (y.leaves or y.changes or y.parts):
-            return False
+    if first.leaves and second.leaves:
+        return False
     for part, x, y in ((tree, first, second), (other, second, first)):
         turns = any(isinstance(node, _TURNS) for node in outer_nodes(part))
-        if x.leaves and turns and y.binds:
+        if x.leaves and turns and (y.binds or y.changes or y.parts):
             return False
     return True
 
