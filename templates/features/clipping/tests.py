@@ -22,39 +22,36 @@ from helpers import build_exact_model, build_sgd, run
 #: into tests/test_features.py
 #: slot tests
 #: region clipping
-def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The weights before training, and after one step with a rate of 1, unclipped and clipped."""
-    changes = {
-        "start": {"learning_rate": 1e-12},
-        #: region rates
-        "free": {"learning_rate": 1.0},
-        "clipped": {"learning_rate": 1.0, **limit},
-        #: end rates
-    }
-    weights = []
+def weights_after(folder: Path, rate: float, **limit) -> torch.Tensor:
+    """The weights after one step of `rate` times the gradient."""
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
-        for name, change in changes.items():
-            run(folder / name, epochs=1, max_steps=1, **change)
-            tensors = load_file(folder / name / "model.safetensors")
-            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
-    return tuple(weights)
+        #: region rate
+        run(folder, epochs=1, max_steps=1, learning_rate=rate, **limit)
+        #: end rate
+    tensors = load_file(folder / "model.safetensors")
+    return torch.cat([tensor.flatten() for tensor in tensors.values()])
 #: end clipping
 
 #: slot tests when kind=norm
 def test_clips_the_gradient_of_the_whole_step(tmp_path):
     """A clipped step has the direction of the unclipped step, scaled down to the limit."""
-    start, free, clipped = first_steps(tmp_path, max_grad_norm=0.01)
-    expected = start + (free - start) * 0.01 / (free - start).norm()
+    start = weights_after(tmp_path / "start", 1e-12)
+    gradient = weights_after(tmp_path / "free", 1.0) - start
+    norm = float(gradient.norm())
+    limit = min(0.01, norm / 2)
+    clipped = weights_after(tmp_path / "clipped", 1.0, max_grad_norm=limit)
+    expected = start + gradient * limit / norm
     message = "clip once, after the last backward"
     torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
 
 #: slot tests when kind=value
 def test_clips_the_gradient_of_the_whole_step(tmp_path):
     """No element of a clipped step exceeds the limit, and smaller ones stay unchanged."""
-    start, free, clipped = first_steps(tmp_path, max_grad_value=1e-3)
-    limit = 1e-3
-    assert (free - start).abs().max() > limit, "nothing here would be clipped"
-    expected = start + (free - start).clamp(-limit, limit)
+    start = weights_after(tmp_path / "start", 1e-12)
+    gradient = weights_after(tmp_path / "free", 1.0) - start
+    limit = min(1e-3, float(gradient.abs().max()) / 2)
+    clipped = weights_after(tmp_path / "clipped", 1.0, max_grad_value=limit)
+    expected = start + gradient.clamp(-limit, limit)
     message = "clip once, after the last backward"
     torch.testing.assert_close(clipped, expected, rtol=0, atol=1e-6, msg=message)
 
@@ -73,7 +70,9 @@ def test_clips_each_unit_beside_its_weights():
 
 
 def test_clips_the_gradient_of_the_whole_step(tmp_path):
-    start, free, clipped = first_steps(tmp_path, max_grad_ratio=1e-6)
-    assert (free - start).norm() > 0, "the rate of the first step is zero"
+    start = weights_after(tmp_path / "start", 1e-12)
+    gradient = weights_after(tmp_path / "free", 1.0) - start
+    assert gradient.norm() > 0, "the rate of the first step is zero"
+    clipped = weights_after(tmp_path / "clipped", 1.0, max_grad_ratio=1e-6)
     message = "clip once, after the last backward"
-    assert (clipped - start).norm() < 1e-2 * (free - start).norm(), message
+    assert (clipped - start).norm() < 1e-2 * gradient.norm(), message

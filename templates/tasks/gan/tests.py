@@ -109,20 +109,12 @@ def test_both_models_fit_the_size(size):
     assert build_discriminator(config)(images).shape == (2,)
 
 #: replace clipping with clipping
-def first_steps(folder: Path, **limit) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The generator before training, and one step of size 1 away, without and with a limit."""
-    changes = {
-        "start": {"learning_rate": 1e-12},
-        "free": {"learning_rate": 1.0},
-        "clipped": {"learning_rate": 1.0, **limit},
-    }
-    weights = []
+def weights_after(folder: Path, rate: float, **limit) -> torch.Tensor:
+    """The generator after one step of `rate` times its gradient."""
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_step):
-        for name, change in changes.items():
-            run(folder / name, epochs=1, max_steps=1, **change)
-            tensors = load_file(folder / name / "model.safetensors")
-            weights.append(torch.cat([tensor.flatten() for tensor in tensors.values()]))
-    return tuple(weights)
+        run(folder, epochs=1, max_steps=1, learning_rate=rate, **limit)
+    tensors = load_file(folder / "model.safetensors")
+    return torch.cat([tensor.flatten() for tensor in tensors.values()])
 
 
 def build_step(model: nn.Module, config: train.Config) -> torch.optim.Optimizer:

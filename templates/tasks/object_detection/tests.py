@@ -56,9 +56,9 @@ assert picture.size == (20, 30)
 assert found == [one for one in row["objects"] if one["score"] >= SHOWN]
 
 #: into tests/test_features.py
-#: replace rates with clipping
-"free": {"learning_rate": 10.0},  # of which build_sgd takes a tenth
-"clipped": {"learning_rate": 10.0, **limit},
+#: replace rate with clipping
+rate *= 10  # of which build_sgd takes a tenth
+run(folder, epochs=1, max_steps=1, learning_rate=rate, **limit)
 
 #: slot tests
 def objects(*rows: tuple) -> dict[str, torch.Tensor]:

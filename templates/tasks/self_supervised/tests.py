@@ -34,9 +34,9 @@ values = [str(tmp_path / "image.png")]
 assert shown == [[name, pytest.approx(row[name])] for name in row if name != "image"]
 
 #: into tests/test_features.py
-#: replace rates with clipping
-"free": {"learning_rate": 10.0},  # of which build_sgd takes a tenth
-"clipped": {"learning_rate": 10.0, **limit},
+#: replace rate with clipping
+rate *= 10  # of which build_sgd takes a tenth
+run(folder, epochs=1, max_steps=1, learning_rate=rate, **limit)
 
 #: slot tests
 def test_training_changes_in_each_epoch_and_evaluation_does_not():
