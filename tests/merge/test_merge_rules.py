@@ -608,6 +608,34 @@ def test_what_ends_the_run_may_stand_beside_other_calls() -> None:
     assert merge(STEP, leaves, theirs).conflicts
 
 
+def test_new_clipping_goes_with_the_step_into_the_owners_condition() -> None:
+    step = "        optimizer.step()\n        optimizer.zero_grad()\n"
+    ours = STEP.replace(step, "        if ready(batch):\n" + indent(step, "    "))
+    clip = "if limit:\n            clip_grad_norm_(model, limit)\n"
+    theirs = STEP.replace("        optimizer.step", f"        {clip}        optimizer.step")
+    inside = "        if ready(batch):\n" + indent(f"        {clip}{step}", "    ")
+    assert inside in clean(STEP, ours, theirs)
+
+
+def test_own_steps_from_several_batches_are_asked_about() -> None:
+    step = "        optimizer.step()\n        optimizer.zero_grad()\n"
+    parts = "        loss = model(batch)\n        loss.backward()\n"
+    within = f"        with accelerator.accumulate(model):\n{indent(parts, '    ')}"
+    theirs = STEP.replace(
+        parts, f"{within}        if not accelerator.sync_gradients:\n            continue\n"
+    )
+    ours = STEP.replace(step, "        if number % 4 == 0:\n" + indent(step, "    "))
+    assert "from several batches" in asked(STEP, ours, theirs)
+    assert "number" in clean(STEP, ours.replace("number % 4 == 0", "number > 4"), theirs)
+
+
+def test_the_update_leaves_a_loop_above_own_lines() -> None:
+    ours = STEP.replace("loss = model", "began = clock()\n        loss = model")
+    leave = "speed.start()\n        if done:\n            break\n        "
+    merged = clean(STEP, ours, STEP.replace("loss = model", f"{leave}loss = model"))
+    assert f"{leave}began = clock()\n" in merged
+
+
 def test_own_lines_below_a_block_are_not_in_it() -> None:
     total = "        total += loss.detach()\n    total = reduce(total)\n    print(total)\n"
     base = STEP + total

@@ -47,7 +47,8 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
     rest = itertools.takewhile(lambda row: row >= place, reversed(places))
     if after is not None and all(one.units[row].is_comment for row in rest):
         to_next = True  # a comment is about what stands below it
-    if after is not None and limits_gradients(one.units[place].text):
+    inside = block_of(one.units, place) or (place,)
+    if after is not None and all(limits_gradients(one.units[row].text) for row in inside):
         to_next = True
     if one is triple.ours and gets_other_weights(triple, gap):
         last = place

@@ -236,12 +236,17 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
 def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
     """Whether the other side leaves a loop at its start, `if done: break`, above the owner's."""
     above = triple.base[gap - 1] if gap else None
-    if len(theirs) != 2 or not above or not isinstance(above.node, ast.For | ast.While):
+    leaves = [row for row, unit in enumerate(theirs) if isinstance(unit.node, ast.Break)]
+    if len(leaves) != 1 or not above or not isinstance(above.node, ast.For | ast.While):
         return False
-    if not isinstance(theirs[0].node, ast.If) or not isinstance(theirs[1].node, ast.Break):
+    head = theirs[leaves[0] - 1]
+    rest = [unit for unit in theirs if unit not in (head, theirs[leaves[0]])]
+    if not isinstance(head.node, ast.If) or (
+        rest and not can_commute(ours, rest, triple.modules())
+    ):
         return False
     changed = {name for row in ours for name in effects_of(row).binds | effects_of(row).changes}
-    return not changed & effects_of(theirs[0]).reads
+    return not changed & effects_of(head).reads
 
 
 def _stands_above_block(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:

@@ -10,7 +10,10 @@ from scaffold.merge.guards.copied_code import find_copied_code
 from scaffold.merge.guards.element_forms import find_element_forms
 from scaffold.merge.guards.moved_out import find_moved_out
 from scaffold.merge.guards.name_clashes import find_name_clashes
-from scaffold.merge.guards.own_accumulation import find_refused_accumulation
+from scaffold.merge.guards.own_accumulation import (
+    find_refused_accumulation,
+    find_repeated_accumulation,
+)
 from scaffold.merge.guards.replaced_weights import find_replaced_weights
 from scaffold.merge.guards.reverted_edits import find_reverted_edits
 from scaffold.merge.guards.split_loops import find_split_loops
@@ -42,6 +45,7 @@ GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
     find_moved_out,
     find_copied_code,
     find_refused_accumulation,
+    find_repeated_accumulation,
 )
 
 _UNREADABLE = Fault(UNREADABLE, "")
