@@ -26,7 +26,7 @@ from scaffold.merge.normalize.new_files import name_new_files
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
 from scaffold.merge.semantics.imports import mended
-from scaffold.merge.semantics.names import is_test, module_of
+from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in
 from scaffold.merge.source.statement import PYTHON, TEXT, split, write_units
@@ -183,10 +183,25 @@ def _merge_dropped(
     if text == base or _says_same(file.path, text, base, files):
         merged.files[file.path] = None
         return
+    if added := _added(text, base) if file.kind == PYTHON else "":
+        merged.files[file.path] = file.ending.put_on(added)
+        merged.notes.append(f"{file.path} has only what you added to it: the rest is gone.")
+        return
     cause = name_cause(file.path, base)
     rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
     merged.files[file.path] = file.ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(file.path, 1, cause))
+
+
+def _added(text: str, base: str) -> str:
+    """The definitions that an owner added to a file, if they changed none, and need none of it."""
+    known, own = (list(chunks(split(side, PYTHON))) for side in (base, text))
+    kept = [part for part in known if not part[0].startswith("Import")]
+    new = [part for part in own if part not in kept]
+    if not any(name.startswith(_DEFINITIONS) for name, _ in new) or len(own) - len(new) < len(kept):
+        return ""
+    found = mended(write_units([unit for _, chunk in new for unit in chunk]), "", ())
+    return "" if any(row.kind == UNDEFINED for row in find_faults(found)) else found.lstrip("\n")
 
 
 def _says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> bool:

@@ -629,6 +629,18 @@ def test_own_steps_from_several_batches_are_asked_about() -> None:
     assert "number" in clean(STEP, ours.replace("number % 4 == 0", "number > 4"), theirs)
 
 
+def test_what_the_owner_added_to_a_file_that_goes_stays() -> None:
+    base = {"callbacks.py": "import torch\n\n\nclass Ema:\n    weights = torch.zeros(2)\n"}
+    own = "import math\n\n\nclass Alarm:\n    limit = math.inf\n"
+    ours = {"callbacks.py": f"import math\n\n{base['callbacks.py']}\n\n{own[14:]}"}
+    merged = project(base, ours, {})
+    assert merged.files == {"callbacks.py": own} and not merged.conflicts
+    assert merged.notes == ["callbacks.py has only what you added to it: the rest is gone."]
+    for other in (("limit = math.inf", "limit = Ema()"), ("zeros(2)", "zeros(3)")):
+        changed = {"callbacks.py": ours["callbacks.py"].replace(*other)}
+        assert len(project(base, changed, {}).conflicts) == 1
+
+
 def test_the_update_leaves_a_loop_above_own_lines() -> None:
     ours = STEP.replace("loss = model", "began = clock()\n        loss = model")
     leave = "speed.start()\n        if done:\n            break\n        "
