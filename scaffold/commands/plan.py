@@ -1,5 +1,6 @@
 """What an update does to the files of a project, computed before anything is written."""
 
+import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -107,8 +108,17 @@ def read_code(folder: Path, places: Iterable[str]) -> dict[str, str]:
 def _move_settings(
     pristine: Pristine, mine: dict[str, str], theirs: Mapping[str, str]
 ) -> tuple[Pristine, dict[str, str]]:
-    """The render and the owner's files, with the settings in the file that has them now."""
+    """The render and the owner's files, with the settings in the file that has them now.
+
+    The owner may have moved them there already.
+    """
     move = None
+    if _is_moved("config.py", mine) and "config.py" in theirs.keys() - pristine.files.keys():
+        files = move_settings(pristine.files, str)
+        if base := files.get("config.py"):
+            new = _first_statement(theirs["config.py"])
+            files["config.py"] = base.replace(_first_statement(base), new, 1)
+        return replace(pristine, files=files), mine
     is_there = "config.py" in pristine.files or "config.py" in mine
     has_class = any("class Config" in text for path, text in mine.items() if path.endswith(".py"))
     if "config.py" in theirs and not is_there and has_class:
@@ -118,6 +128,16 @@ def _move_settings(
     if move is None:
         return pristine, mine
     return replace(pristine, files=move(pristine.files, str)), move(mine, pristine.place)
+
+
+def _is_moved(path: str, mine: Mapping[str, str]) -> bool:
+    """Whether this file of the owner's, and no other one, has the class Config."""
+    return [name for name, text in mine.items() if "\nclass Config" in text] == [path]
+
+
+def _first_statement(text: str) -> str:
+    """The docstring of a generated module."""
+    return ast.get_source_segment(text, ast.parse(text).body[0]) or ""
 
 
 def _make_room(

@@ -577,24 +577,29 @@ def minimal(cli: Cli, tmp_path: Path) -> Path:
 COMPLETE = ("--set", "project.loop=complete")
 
 
+@pytest.mark.parametrize("module", ["settings", "config"])
 def test_settings_that_their_owner_moved_are_those_of_the_complete_loop(
-    cli: Cli, minimal: Path
+    module: str, cli: Cli, minimal: Path
 ) -> None:
     text = (minimal / "train.py").read_text()
     start, end = text.index("@dataclass"), text.index("def build_optimizer")
     heads = "".join(row for row in re.findall(r"from (?:dataclasses|datetime|pathlib).*\n", text))
-    (minimal / "settings.py").write_text(f"{heads}\n\n{text[start:end]}".rstrip() + "\n")
+    own = f'"""Mine."""\n\n{heads}\n\n{text[start:end]}'.rstrip() + "\n"
+    (minimal / f"{module}.py").write_text(own)
     rest = text[:start] + text[end:]
     for row in heads.splitlines(keepends=True):
         rest = rest.replace(row, "")
-    rest = rest.replace("from model import", "from settings import Config\nfrom model import")
+    rest = rest.replace("from model import", f"from {module} import Config\nfrom model import")
     (minimal / "train.py").write_text(rest)
     result = cli("update", minimal, *COMPLETE)
     assert result.code == 0, result.out
-    settings = (minimal / "settings.py").read_text()
+    settings = (minimal / f"{module}.py").read_text()
     assert "def parse_config(" in settings and "max_steps: int" in settings
     assert "LIMITS = {" in settings, "which the class reads"
-    assert not (minimal / "config.py").exists()
+    assert settings.startswith('"""Mine."""')
+    assert [path.stem for path in minimal.glob("*.py") if "config" in path.stem] == (
+        [module] if module == "config" else []
+    )
 
 
 def test_parts_of_the_settings_go_with_them(cli: Cli, minimal: Path) -> None:
