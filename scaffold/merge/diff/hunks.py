@@ -362,7 +362,9 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
         for place in places
         if same_purpose(unit := triple.theirs.units[place], written, known)
         and not is_required(triple, unit)
-        and not ((how := anchor(unit))[0] == "bind" and is_set_apart(triple, unit.scope, how[1]))
+        and not (
+            (how := anchor(unit))[:1] == ("bind",) and is_set_apart(triple, unit.scope, how[1])
+        )
     ]
 
 
