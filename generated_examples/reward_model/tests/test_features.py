@@ -48,7 +48,7 @@ def test_rewards_tell_answers_apart():
     data = make_pairs(config, *chats, wrong="cba")
     loader = DataLoader(data, 3, collate_fn=collate)
     optimizer = torch.optim.Adam(model.parameters(), 0.003)
-    for _ in range(20):
+    for _ in range(100):
         chosen, rejected = train.find_rewards(model, *collate(list(data))).unbind(dim=1)
         loss = (1 + (rejected - chosen).exp()).log().mean()
         metrics = train.evaluate(accelerator, model, loader, "val")
