@@ -112,13 +112,13 @@ def _move_settings(
 
     The owner may have moved them there already.
     """
-    move = None
     if _is_moved("config.py", mine) and "config.py" in theirs.keys() - pristine.files.keys():
         files = move_settings(pristine.files, str)
         if base := files.get("config.py"):
             new = _first_statement(theirs["config.py"])
             files["config.py"] = base.replace(_first_statement(base), new, 1)
         return replace(pristine, files=files), mine
+    move = None
     is_there = "config.py" in pristine.files or "config.py" in mine
     has_class = any("class Config" in text for path, text in mine.items() if path.endswith(".py"))
     if "config.py" in theirs and not is_there and has_class:

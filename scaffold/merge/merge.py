@@ -198,7 +198,8 @@ def _added(text: str, base: str) -> str:
     known, own = (list(chunks(split(side, PYTHON))) for side in (base, text))
     kept = [part for part in known if not part[0].startswith("Import")]
     new = [part for part in own if part not in kept]
-    if not any(name.startswith(_DEFINITIONS) for name, _ in new) or len(own) - len(new) < len(kept):
+    has_all = all(part in own for part in kept)
+    if not has_all or not any(name.startswith(_DEFINITIONS) for name, _ in new):
         return ""
     found = mended(write_units([unit for _, chunk in new for unit in chunk]), "", ())
     return "" if any(row.kind == UNDEFINED for row in find_faults(found)) else found.lstrip("\n")

@@ -167,6 +167,7 @@ def _fill(
 
 
 def _in_sections(imports: Collection[str], modules: Collection[str]) -> str:
+    """Sorted imports, with a blank line between Python's, other ones and those of the project."""
     rows = sorted((_import_key(head, modules), head) for head in imports)
     sections = groupby(rows, key=lambda row: row[0][0])
     return "\n".join("".join(head for _, head in section) for _, section in sections)
@@ -177,11 +178,11 @@ def _without_unused(blocks: Sequence[_Block], gone: str) -> str:
     rest = "".join(block.text for block in blocks if not block.is_import)
     out = ""
     for block in blocks:
-        is_unused = (
-            block.is_import and [*_needed(block.text, gone)] and not [*_needed(block.text, rest)]
-        )
+        is_gone = block.is_import and any(_needed(block.text, gone))
         rows = block.text.splitlines(keepends=True)
-        out += "".join(row for row in rows if row.startswith("#")) if is_unused else block.text
+        if is_gone and not any(_needed(block.text, rest)):
+            rows = [row for row in rows if row.startswith("#")]
+        out += "".join(rows)
     return out
 
 

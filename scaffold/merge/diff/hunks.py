@@ -288,7 +288,8 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
             number = number_of.get(place)
             if unit.depth == depth and number is not None:
                 is_above = place < first and one is triple.theirs
-                found += [] if is_above and _is_moved_up(triple, number) else [number]
+                if not (is_above and _is_moved_up(triple, number)):
+                    found.append(number)
         if (
             head is not None
             and one is triple.theirs

@@ -21,16 +21,16 @@ from helpers import build_exact_model, build_sgd, run
 
 #: into tests/test_features.py
 #: slot tests
-#: region clipping
 def weights_after(folder: Path, rate: float, **limit) -> torch.Tensor:
     """The weights after one step of `rate` times the gradient."""
+    #: region clipping
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
         #: region rate
         run(folder, epochs=1, max_steps=1, learning_rate=rate, **limit)
         #: end rate
+    #: end clipping
     tensors = load_file(folder / "model.safetensors")
     return torch.cat([tensor.flatten() for tensor in tensors.values()])
-#: end clipping
 
 #: slot tests when kind=norm
 def test_clips_the_gradient_of_the_whole_step(tmp_path):
