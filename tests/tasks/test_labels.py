@@ -196,9 +196,12 @@ GOALS = {
 def test_made_data_are_learned(
     task: str, labels: str, processes: int, tmp_path: Path, proven
 ) -> None:
-    """To the result that the page of the task states."""
+    """To the result that the page of the task states, with as many samples per step on 1 and 2."""
     folder = write_project(tmp_path, task, dataset=MADE[task], labels=labels)
-    result = succeed(start(folder, ["train.py"], processes, timeout=1200))
+    answers = resolve(load_catalog(), {"project.task": task, f"{task}.dataset": MADE[task]})
+    batch_size = int(answers["training.batch_size"]) // processes
+    script = ["train.py", "--batch-size", str(batch_size)]
+    result = succeed(start(folder, script, processes, timeout=1200))
     assert count_processes(result.stdout) == processes
     name, limit, sign = GOALS[task, labels]
     [line] = [line for line in result.stdout.splitlines() if line.startswith("done | ")]
