@@ -374,7 +374,16 @@ def test_a_function_that_returns_what_its_last_line_called_is_followed() -> None
     )
 
 
-def test_the_mean_that_a_function_returned_may_come_from_elsewhere() -> None:
+@pytest.mark.parametrize(
+    ("result", "read"),
+    [
+        ("return total / len(loader)", "float(total)"),
+        ("return float(total / len(loader))", "total"),
+        ("return (total / len(loader)).item()", "total"),
+        ("total = total / len(loader)\n            return float(total)", "total"),
+    ],
+)
+def test_the_mean_that_a_function_returned_may_come_from_elsewhere(result: str, read: str) -> None:
     """As from the minimal loop to the complete one."""
     base = """
         def main(data):
@@ -383,20 +392,20 @@ def test_the_mean_that_a_function_returned_may_come_from_elsewhere() -> None:
                 for batch in data:
                     total += step(batch)
                 total = total / len(data)
-                print(total)
+                print(float(total))
         """
-    ours = """
+    ours = f"""
         def train(loader) -> float:
             total = 0.0
             for batch in loader:
                 total += step(batch)
-            return total / len(loader)
+            {result}
 
 
         def main(data):
             for epoch in range(3):
                 total = train(data)
-                print(total)
+                print({read})
         """
     theirs = """
         def main(data):

@@ -6,6 +6,7 @@ its owner does it: as attributes, or as parameters and what is returned.
 """
 
 from scaffold.merge.diff.mapping import align
+from scaffold.merge.normalize.extracted.conversions import move_conversions
 from scaffold.merge.normalize.extracted.kept import move_kept
 from scaffold.merge.normalize.extracted.moved import Moved, find_attributes, with_new_attributes
 from scaffold.merge.normalize.extracted.parts import find_parts
@@ -26,6 +27,7 @@ def follow_extracted(
 ) -> Rendered | None:
     """Base and theirs with the owner's definitions and names. None if nothing was moved."""
     base, theirs = move_kept(base, ours, theirs)
+    base, theirs = move_conversions(base, ours, theirs)
     named = base if renames == NO_RENAMES else rename_units(base, renames)
     parts = find_parts(base, ours, named)
     if not parts:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import lay_out
+from scaffold.merge.normalize.extracted.conversions import unconverted
 from scaffold.merge.normalize.extracted.moved import Moved
 from scaffold.merge.normalize.extracted.parts import Part
 from scaffold.merge.semantics.flow import bound_in, bound_names, functions, needed_by, read_in
@@ -82,10 +83,11 @@ def _next_round(side: Statements, start: int, head: int) -> Statements:
 
 
 def _other_reads(moved: Moved, part: Part) -> set[str]:
-    """What the owner's own lines of the definition read."""
+    """What the owner's own lines of the definition read, except to return it as it is."""
     head, end = part.target.head, part.target.end
     start, last = part.inside
     rows = [*moved.ours[head + 1 : start], *moved.ours[last:end]]
+    rows = [row for row in rows if not (isinstance(row.node, ast.Return) and _result(row))]
     changed = [moved.ours[n] for n in range(start, last) if n not in set(part.places.values())]
     return read_in([*rows, *changed])
 
@@ -205,7 +207,7 @@ def _result(row: Statement | None) -> list[str] | None:
     if row is None:
         return []
     value = row.node.value if isinstance(row.node, ast.Return) else None
-    return _listed(value) if value else None
+    return _listed(unconverted(value)) if value else None
 
 
 def _listed(node: ast.expr) -> list[str] | None:
