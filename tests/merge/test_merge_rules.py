@@ -1113,9 +1113,12 @@ def test_a_parameter_is_read_as_such_until_it_is_an_attribute() -> None:
         def main(config):
             Trainer(config)
         """
-    theirs = base.replace("config.seed", "config.seed, steps=config.steps")
+    theirs = base.replace("config.seed", "config.seed, steps=config.steps").replace(
+        "config = share(config)", "check(accelerator)\n            config = share(config)[0]"
+    )
     text = clean(base, ours, theirs)
     assert "Accelerator(seed=config.seed, steps=config.steps)" in text
+    assert "check(self.accelerator)\n        self.config = share(config)[0]\n" in text
 
 
 CONFIG = "class Config:\n    seed: int = 0\n    steps: int = 4\n"

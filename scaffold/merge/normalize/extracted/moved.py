@@ -4,7 +4,7 @@ Where the owner made a class of a function, variables of it are attributes of th
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scaffold.merge.diff.mapping import anchor
@@ -142,9 +142,9 @@ class Moved:
         out = []
         for number, unit in self._numbered(part, start, end):
             if number >= 0:
-                early -= effects_of(unit).binds
-                now = {name: held for name, held in table.items() if name not in early}
-                text = renamed_text(unit, now)
+                bound = early & effects_of(unit).binds
+                text = _renamed(unit, table, early, bound)
+                early -= bound
                 unit = unit if text == unit.text else unit.saying(text.lstrip())
             out.append(self._at(unit, unit.depth + own - level))
         if self.returns(part):  # `return f()` for `names = f()`
@@ -223,6 +223,21 @@ class Moved:
         while place and out[place - 1][1].is_comment and out[place - 1][1].depth == depth:
             place -= 1
         out[place:place] = [(-1, unit) for unit in new]
+
+
+def _renamed(
+    unit: Statement, table: Mapping[str, str], early: Collection[str], bound: Collection[str]
+) -> str:
+    """A statement with the owner's attributes. What makes attributes of parameters reads those."""
+    before = {name: held for name, held in table.items() if name not in early}
+    now = before | {name: table[name] for name in bound}
+    target, equals, value = unit.text.partition(" = ")
+    if not bound or not equals:
+        return renamed_text(unit, now)
+    return (
+        f"{renamed_text(unit.saying(target.lstrip()), now)} = "
+        + renamed_text(unit.saying(value), before).lstrip()
+    )
 
 
 def _shares_call(parts: Sequence[Part], part: Part) -> bool:
