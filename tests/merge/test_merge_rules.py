@@ -61,7 +61,9 @@ def test_hints_that_the_owner_took_out_stay_out() -> None:
         "def add(a: int, b: int) -> int:\n    return a + b\n\n\ndef one() -> int:\n    return 1\n"
     )
     ours = base.replace(": int", "").replace(" -> int", "")
-    assert "def two():" in clean(base, ours, base + "\n\ndef two() -> int:\n    return 2\n")
+    theirs = base.replace("def one() -> int", "def one() -> float")
+    text = clean(base, ours, theirs + "\n\ndef two() -> int:\n    return 2\n")
+    assert "def one():" in text and "def two():" in text
 
 
 def test_hints_that_an_update_brings_stay_where_there_were_none() -> None:
@@ -1119,6 +1121,22 @@ def test_a_parameter_is_read_as_such_until_it_is_an_attribute() -> None:
     text = clean(base, ours, theirs)
     assert "Accelerator(seed=config.seed, steps=config.steps)" in text
     assert "check(self.accelerator)\n        self.config = share(config)[0]\n" in text
+
+
+def test_a_name_at_the_top_is_asked_about_where_it_is_that_name() -> None:
+    """A function with a parameter of this name has nothing to do with it."""
+    start = 'if __name__ == "__main__":\n    '
+    base = f"def main(config):\n    train(config)\n\n\n{start}main(read())\n"
+    own = f"{start}config = read()\n    for seed in range(3):\n        main(config.with_(seed))\n"
+    ours = base.replace(f"{start}main(read())\n", own)
+    theirs = base.replace("main(read())", "config = parse()\n    main(config)").replace(
+        "train(config)", "train(share(config))"
+    )
+    merged = merge(base, ours, theirs)
+    assert len(merged.conflicts) == 1, merged
+    head, _, conflict = (merged.files["train.py"] or "").partition("<<<<<<<")
+    assert head == f"def main(config):\n    train(share(config))\n\n\n{start.strip()}\n"
+    assert "config = parse()" in conflict and "for seed in range(3):" in conflict
 
 
 CONFIG = "class Config:\n    seed: int = 0\n    steps: int = 4\n"

@@ -456,12 +456,28 @@ def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:
     return joined
 
 
-def mentions(triple: Triple, hunk: Hunk, name: str, is_attribute: bool = True) -> bool:
-    """Whether what the other side changed in a hunk has a name in it, or such an attribute."""
+def mentions(
+    triple: Triple,
+    hunk: Hunk,
+    name: str,
+    is_attribute: bool = True,
+    apart: Collection[str] = (),
+) -> bool:
+    """Whether what the other side changed in a hunk has a name in it, or such an attribute.
+
+    Functions that are `apart`, by their qualified names, are not looked at.
+    """
     start, end = hunk
     side, units = triple.theirs, list(triple.base[start:end])
     units += [side.units[place] for places in side.inserts[start : end + 1] for place in places]
     units += [unit for number in range(start, end) if (unit := side.of(number))]
     before = "" if is_attribute else r"(?<!\.)"
     word = re.compile(rf"\b{before}{re.escape(name.rpartition('.')[2])}\b")
-    return any(word.search(unit.text) for unit in units)
+    return any(word.search(unit.text) for unit in units if _function_of(unit) not in apart)
+
+
+def _function_of(unit: Statement) -> str:
+    """The qualified name of the function that has a statement, or whose head it is."""
+    if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return f"{unit.scope}.{unit.node.name}".strip(".")
+    return unit.scope

@@ -1,7 +1,7 @@
 """Finds names that an update brings and the owner has already given to something else."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from scaffold.merge.diff.commute import is_set_apart
@@ -46,20 +46,23 @@ def read_names(units: Statements) -> dict[str, Names]:
 
 def find_name_clashes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The hunks that bring a name which the owner has already given to something else."""
-    for name in _clashes(triple):
+    for name, apart in _clashes(triple).items():
         changes = their_changes(triple)
-        for hunk in [row for row in changes if mentions(triple, row, name)] or changes:
+        for hunk in [row for row in changes if mentions(triple, row, name, apart=apart)] or changes:
             yield hunk, f"you already use the name {name}"
 
 
-def _clashes(triple: Triple) -> list[str]:
-    """Names that both sides have newly bound, to different things, where each sees the other's."""
+def _clashes(triple: Triple) -> Mapping[str, Collection[str]]:
+    """Names that both sides have newly bound, to different things, where each sees the other's.
+
+    With the functions that have a variable of this name, to which a clash around them is nothing.
+    """
     base, ours, theirs = triple.base, triple.ours.units, triple.theirs.units
     if not _newly_bound(base, ours) & _newly_bound(base, theirs):
-        return []
+        return {}
     old, own, new = map(read_names, (base, ours, theirs))
     nothing = Names()
-    taken: set[str] = set()
+    taken: dict[str, set[str]] = {}
     for scope in new:
         known = old.get(scope, nothing).binds
         brought = {name: how for name, how in new[scope].binds.items() if name not in known}
@@ -72,16 +75,18 @@ def _clashes(triple: Triple) -> list[str]:
                     inner = [*_inside(own, scope), *_inside(new, scope)]
                     is_read = any(name in row.uses and name not in row.binds for row in inner)
                     if is_read or not is_set_apart(triple, scope, name):
-                        taken.add(name)
+                        rows = {**old, **new}.items()
+                        apart = {row for row, names in rows if name in names.binds} - {scope}
+                        taken.setdefault(name, apart)
                 elif scope == "":  # the owner's local name hides what the update wants to use there
                     inside = new.get(other, nothing)
                     if name in inside.uses and name not in inside.binds:
-                        taken.add(name)
+                        taken[name] = set()
                 elif other == "":  # the update's local name hides what the owner uses there
                     inside = own.get(scope, nothing)
                     if name in inside.uses and name not in inside.binds:
-                        taken.add(name)
-    return sorted(taken)
+                        taken[name] = set()
+    return dict(sorted(taken.items()))
 
 
 def _newly_bound(base: Statements, side: Statements) -> set[str]:

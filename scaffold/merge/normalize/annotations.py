@@ -10,7 +10,7 @@ Hint = tuple[tuple[str, str], str, tuple[int, int, int, int]]  # of a parameter,
 
 
 def follow_annotations(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
-    """Base and theirs without the hints that their owner has nowhere."""
+    """Base and theirs without the hints that their owner took out, there and elsewhere."""
     old, own, new = map(write_units, (base, ours, theirs))
     texts = _without_gone(old, own, new)
     if texts == (old, new):
@@ -23,11 +23,11 @@ def _without_gone(base: str, ours: str, theirs: str) -> tuple[str, str]:
     renamed = _renamed(old, own)
     bare = {renamed.get(place, place) for place, says, _ in own if not says}
     kept = {says for _, says, _ in own}
-    gone = {says for place, says, _ in old if place in bare and says not in kept}
-    gone.discard("")
-    if not gone:
-        return base, theirs
-    return _without(base, old, gone), _without(theirs, new, gone)
+    places = {place for place, says, _ in old if place in bare and says}
+    gone = {says for place, says, _ in old if place in places and says not in kept}
+    sides = ((base, old), (theirs, new))
+    rows = [[hint for hint in side if hint[0] in places or hint[1] in gone] for _, side in sides]
+    return _without(base, rows[0]), _without(theirs, rows[1])
 
 
 def _renamed(old: list[Hint], own: list[Hint]) -> dict[tuple[str, str], tuple[str, str]]:
@@ -70,10 +70,10 @@ def _hints(text: str) -> Iterator[Hint]:
                 yield (node.name, "->"), says, (line, len(before.rstrip()), *end)
 
 
-def _without(text: str, hints: list[Hint], gone: set[str]) -> str:
+def _without(text: str, hints: list[Hint]) -> str:
     rows = text.split("\n")
-    for _, says, (first, start, last, end) in sorted(hints, key=lambda h: h[2], reverse=True):
-        if says in gone and first == last and start:
+    for _, _, (first, start, last, end) in sorted(hints, key=lambda h: h[2], reverse=True):
+        if first == last and start:
             row = rows[first - 1].encode()
             rows[first - 1] = (row[:start] + row[end:]).decode()
     return "\n".join(rows)
