@@ -432,6 +432,28 @@ def test_a_function_that_got_a_line_from_elsewhere_is_followed() -> None:
     assert "        clip(batch)\n        step5(batch)\n" in clean(base, ours, theirs)
 
 
+def test_the_end_of_a_block_stays_there_below_a_new_end() -> None:
+    base = """
+        def main(loader):
+            for batch in loader:
+                loss = step(batch)
+                total += loss
+            mean = total / len(loader)
+            print(mean)
+        """
+    own = ("seen += 1", "if seen % 10 == 0:", "    show(loss)")
+    ours = base.replace("total += loss", "\n                ".join(("total += loss", *own)))
+    theirs = base.replace(
+        "        total += loss\n            mean = total / len(loader)\n",
+        ("        mean.add(loss)\n                count.batch += 1\n"),
+    )
+    assert "count.batch += 1\n        seen += 1\n        if seen % 10 == 0:\n" in clean(
+        base, ours, theirs
+    )
+    assert asked(base, ours.replace("show(loss)", "break"), theirs), "of which batches are counted"
+    assert asked(base, ours.replace("show(loss)", "show(total)"), theirs), "it goes"
+
+
 def test_a_function_inside_of_the_function_is_followed() -> None:
     ours = """
         def main(loader, model, optimizer):

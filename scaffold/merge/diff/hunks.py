@@ -23,7 +23,7 @@ from scaffold.merge.diff.expression import merge_unit, merge_words
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of, only_shows
-from scaffold.merge.semantics.flow import read_in
+from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, Statements, block_of, start_of
 
@@ -377,7 +377,35 @@ def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
     if above < 0 or gap == len(triple.base) or side.of(above) or side.of(gap):
         return False
     start, end = _deleted_run(triple, side, gap)
-    return any(side.inserts[place] for place in range(start, end))
+    return any(side.inserts[place] for place in range(start, end)) and not _may_end_block(
+        triple, gap, (start, end)
+    )
+
+
+def _may_end_block(triple: Triple, gap: int, run: Hunk) -> bool:
+    """Whether the owner's new lines end a block, and may do so below the other side's new end.
+
+    Not if they leave a loop early, of which the other side may count the rounds.
+    """
+    side, ours = triple.theirs, [triple.ours.units[row] for row in triple.ours.inserts[gap]]
+    depth, below = min(unit.depth for unit in ours), triple.base[gap : run[1]]
+    leaves = any(isinstance(unit.node, ast.Break | ast.Continue) for unit in ours)
+    if triple.kind != PYTHON or leaves or any(unit.depth >= depth for unit in below):
+        return False
+    above, after = (
+        [side.units[place] for row in rows for place in side.inserts[row]]
+        for rows in (range(run[0], gap + 1), range(gap + 1, run[1]))
+    )
+    if any(unit.depth < depth for unit in above) or any(unit.depth >= depth for unit in after):
+        return False
+    effects = [effects_of(unit) for unit in above]
+    new = {name for row in effects for name in row.binds | row.changes}
+    gone = bound_in(triple.base[run[0] : gap])
+    return not (
+        any(row.leaves for row in effects)
+        or read_in(ours) & (gone | new)
+        or bound_in(ours) & (gone | new | read_in(above))
+    )
 
 
 def _is_rewritten(triple: Triple, number: int) -> bool:
