@@ -377,9 +377,10 @@ def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
     if above < 0 or gap == len(triple.base) or side.of(above) or side.of(gap):
         return False
     start, end = _deleted_run(triple, side, gap)
-    return any(side.inserts[place] for place in range(start, end)) and not _may_end_block(
-        triple, gap, (start, end)
-    )
+    new = [side.units[place] for row in range(start, end) for place in side.inserts[row]]
+    if triple.kind == PYTHON and not any(unit.depth <= depth for unit in new):
+        return False  # all of it is in a block above
+    return bool(new) and not _may_end_block(triple, gap, (start, end))
 
 
 def _may_end_block(triple: Triple, gap: int, run: Hunk) -> bool:
@@ -387,10 +388,12 @@ def _may_end_block(triple: Triple, gap: int, run: Hunk) -> bool:
 
     Not if they leave a loop early, of which the other side may count the rounds.
     """
-    side, ours = triple.theirs, [triple.ours.units[row] for row in triple.ours.inserts[gap]]
-    depth, below = min(unit.depth for unit in ours), triple.base[gap : run[1]]
+    base, side = triple.base, triple.theirs
+    ours = [triple.ours.units[row] for row in triple.ours.inserts[gap]]
+    depth = min(unit.depth for unit in ours)
     leaves = any(isinstance(unit.node, ast.Break | ast.Continue) for unit in ours)
-    if triple.kind != PYTHON or leaves or any(unit.depth >= depth for unit in below):
+    ends = any(unit.depth < depth for unit in base[gap : run[1] + 1]) or run[1] == len(base)
+    if triple.kind != PYTHON or leaves or not ends:
         return False
     above, after = (
         [side.units[place] for row in rows for place in side.inserts[row]]
@@ -400,7 +403,7 @@ def _may_end_block(triple: Triple, gap: int, run: Hunk) -> bool:
         return False
     effects = [effects_of(unit) for unit in above]
     new = {name for row in effects for name in row.binds | row.changes}
-    gone = bound_in(triple.base[run[0] : gap])
+    gone = bound_in(base[run[0] : gap])
     return not (
         any(row.leaves for row in effects)
         or read_in(ours) & (gone | new)
