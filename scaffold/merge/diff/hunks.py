@@ -80,6 +80,24 @@ def their_changes(triple: Triple) -> list[Hunk]:
     return _join(found, touching=True)
 
 
+def their_parts(triple: Triple, hunk: Hunk) -> list[Hunk]:
+    """The statements of a change, with their blocks, if the other side only deletes them."""
+    side, (start, end) = triple.theirs, hunk
+    if any(side.inserts[start : end + 1]) or any(map(side.of, range(start, end))):
+        return [hunk]
+    parts: list[Hunk] = []
+    first = start
+    for number in range(start, end):
+        after = triple.base[number + 1] if number + 1 < end else None
+        level = triple.base[first].depth
+        if not triple.base[number].is_comment and (
+            after is None or (after.depth <= level and not after.continues)
+        ):
+            parts.append((first, number + 1))
+            first = number + 1
+    return parts or [hunk]
+
+
 def find_clashes(triple: Triple) -> list[Hunk]:
     """Where the two sides can't be merged."""
     found: list[Hunk] = []
