@@ -1881,6 +1881,22 @@ def test_another_argument_by_position_comes_last() -> None:
     assert merge(base, 'evaluate(model, loader, "val", limit=3)\n', theirs).conflicts
 
 
+def test_a_question_is_about_the_statements_that_go_and_belong_together() -> None:
+    base = """
+        def main(model):
+            log(1)
+            model.eval()
+            limit = 3
+            answer = find(model)
+            log(2)
+            train(model)
+        """
+    theirs = "def main(model):\n    train(model)\n"
+    merged = merge(base, base.replace("find(model)", "2 * find(model)"), theirs)
+    text = merged.files["train.py"] or ""
+    assert len(merged.conflicts) == 1 and "log(" not in text and "    model.eval()\n" in text
+
+
 def test_an_import_that_the_owners_side_needs_is_no_second_question() -> None:
     base = """
         import sys
@@ -1888,10 +1904,9 @@ def test_an_import_that_the_owners_side_needs_is_no_second_question() -> None:
 
         def main():
             train()
-            print(find())
-            sys.exit(1)
+            sys.exit(find())
         """
-    ours = base.replace("sys.exit(1)", "sys.exit(2)")
+    ours = base.replace("find())", "1 + find())")
     theirs = "def main():\n    train()\n"
     files = {"files.py": "def find():\n    return 1\n"}
     merged = project({"train.py": base, **files}, {"train.py": ours, **files}, {"train.py": theirs})

@@ -40,10 +40,19 @@ def whole_hunks(triple: Triple, found: Collection[Hunk]) -> list[Hunk]:
             ends = [any(_holds(hunk, *end) for hunk in whole) for end in ((number, 1), (gap, 0))]
             if any(ends) and not all(ends):
                 whole.append((number, number + 1) if ends[1] else (gap, gap))
-        whole = _join(whole)
+        whole = _join([*whole, *_deleted_between(triple, whole)])
         if whole == hunks:
             return hunks
         hunks = whole
+
+
+def _deleted_between(triple: Triple, hunks: Collection[Hunk]) -> Iterator[Hunk]:
+    """The regions between two that the other side deleted as a whole: one question for both."""
+    side = triple.theirs
+    for (start, _), (last, end) in itertools.pairwise(_join(hunks)):
+        rows = range(start, end)
+        if end > last and not any(map(side.of, rows)) and not any(side.inserts[start:end]):
+            yield start, end
 
 
 def _holds(hunk: Hunk, place: int, length: int) -> bool:
@@ -452,6 +461,20 @@ def _deleted_run(triple: Triple, side: Side, number: int) -> Hunk:
         start -= 1
     while end < len(triple.base) and side.match[end] is None and not _ends_before(triple, end):
         end += 1
+    return with_sources(triple, (start, end), number) if side is triple.theirs else (start, end)
+
+
+def with_sources(triple: Triple, run: Hunk, number: int) -> Hunk:
+    """The deleted statement that has a unit, from the first one above on that does something to
+    what it uses: `model.eval()`, say."""
+    parts = their_parts(triple, run)
+    place = next(place for place, part in enumerate(parts) if number < part[1])
+    start, end = parts[place]
+    for first, last in reversed(parts[:place]):
+        effects = [effects_of(unit) for unit in triple.base[first:last]]
+        done = {name for row in effects for name in row.binds | row.changes | row.roots}
+        if done & read_in(triple.base[start:end]):
+            start = first
     return start, end
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from scaffold.merge.diff.assemble import Clash, choose, choose_ours
-from scaffold.merge.diff.hunks import mentions, their_changes, their_parts
+from scaffold.merge.diff.hunks import mentions, their_changes, their_parts, with_sources
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
 from scaffold.merge.guards.copied_code import find_copied_code
@@ -246,8 +246,12 @@ def doubt(file: OpenFile, fault: Fault) -> None:
         file.doubts |= dict.fromkeys(needed, str(fault))
         return
     may_be_attribute = fault.kind != UNDEFINED
-    parts = [part for hunk in changes for part in their_parts(file.assembly, hunk)]
-    named = [hunk for hunk in parts if mentions(file.assembly, hunk, fault.name, may_be_attribute)]
+    named = [
+        with_sources(file.assembly, hunk, part[0])
+        for hunk in changes
+        for part in their_parts(file.assembly, hunk)
+        if mentions(file.assembly, part, fault.name, may_be_attribute)
+    ]
     if file.path == fault.source:  # which lost the name: where it was defined
         base = file.assembly.base
         defined = {row for row, unit in enumerate(base) if fault.name in effects_of(unit).binds}
