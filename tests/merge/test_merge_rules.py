@@ -1638,6 +1638,22 @@ def test_a_check_that_an_update_brings_may_stand_beside_what_the_owner_binds() -
     )
 
 
+def test_what_the_owner_does_in_each_round_stands_above_where_the_update_leaves_the_loop() -> None:
+    base = "def main(loader):\n    for batch in loader:\n        step(batch)\n    log()\n"
+    own = base.replace("    log()", "        counts.append(1)\n    log()")
+    theirs = base.replace("    log()", "        if found():\n            break\n    log()")
+    expected = "        counts.append(1)\n        if found():\n            break\n"
+    assert expected in clean(base, own, theirs)
+    assert asked(base, own, theirs.replace("found()", "found(counts)"))
+
+
+def test_an_object_that_one_side_calls_and_changes_is_no_reason_to_ask() -> None:
+    base = "def main(run):\n    train()\n    end()\n"
+    ours = base.replace("    end()", "    counts.append(1)\n    end()")
+    theirs = base.replace("    end()", "    run.call()\n    run.model = None\n    end()")
+    assert "append(1)\n    run.call()\n    run.model = None\n" in clean(base, ours, theirs)
+
+
 def test_a_dict_that_is_updated_in_another_way_is_the_same() -> None:
     base = "def main():\n    m |= evaluate()\n    log(m)\n"
     ours = base.replace("m |= evaluate()", "m.update(evaluate())")

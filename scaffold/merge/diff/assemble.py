@@ -26,7 +26,14 @@ from scaffold.merge.diff.deletions import (
     without_known,
 )
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
-from scaffold.merge.diff.hunks import by_level, find_clashes, leaves_first, merge_pair, whole_hunks
+from scaffold.merge.diff.hunks import (
+    by_level,
+    find_clashes,
+    leaves_first,
+    leaves_last,
+    merge_pair,
+    whole_hunks,
+)
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks, follow_output
 from scaffold.merge.diff.named_parts import follow_named_parts
@@ -285,6 +292,8 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
         return [*theirs, *ours]
     if leaves_first(triple, gap, ours, theirs) or get_given_again(triple, gap, ours, theirs):
         return [*theirs, *ours]
+    if leaves_last(triple, gap, ours, theirs):
+        return [*ours, *theirs]
     clips = all(limits_gradients(unit.text) for unit in ours)
     if clips and any(waits_for_parts(unit.text) for unit in theirs):
         return [*theirs, *ours]  # gradients are complete when all parts are done

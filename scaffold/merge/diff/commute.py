@@ -25,11 +25,16 @@ _TURNS = (ast.Break, ast.Continue, ast.Return)
 
 
 def can_commute(
-    one: Statements, two: Statements, modules: Collection[str], given: Collection[str] = ()
+    one: Statements,
+    two: Statements,
+    modules: Collection[str],
+    given: Collection[str] = (),
+    in_order: bool = False,
 ) -> bool:
     """Whether neither part can notice which of them comes first, apart from the names `given`.
 
-    `modules` are imported names, whose methods change nothing that is named here.
+    `modules` are imported names, whose methods change nothing that is named here. Below the first
+    part, the second one may leave the loop or function if they are to stand `in_order`.
     """
     tree, other = _parse(one), _parse(two)
     if tree is None or other is None:
@@ -37,8 +42,9 @@ def can_commute(
     first, second = (
         read_effects(part, modules, attributes=False).without(given) for part in (tree, other)
     )
-    changed = first.changes | second.changes
-    if any(_sets_attributes(x, y, given, changed) for x, y in ((tree, other), (other, tree))):
+    if _sets_attributes(tree, other, given, second.changes):
+        return False
+    if _sets_attributes(other, tree, given, first.changes):
         return False
     for x, y in ((first, second), (second, first)):
         if x.binds & (y.binds | y.reads):
@@ -51,7 +57,8 @@ def can_commute(
             return False
     if first.leaves and second.leaves:
         return False
-    for part, x, y in ((tree, first, second), (other, second, first)):
+    ends = ((tree, first, second), (other, second, first))
+    for part, x, y in ends[:1] if in_order else ends:
         turns = any(isinstance(node, _TURNS) for node in outer_nodes(part))
         if x.leaves and turns and (y.binds or y.changes or y.parts):
             return False

@@ -257,6 +257,7 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
         or work_on_given(triple, gap, ours, theirs)
         or get_given_again(triple, gap, ours, theirs)
         or leaves_first(triple, gap, ours, theirs)
+        or leaves_last(triple, gap, ours, theirs)
     )
 
 
@@ -274,6 +275,21 @@ def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements)
         return False
     changed = {name for row in ours for name in effects_of(row).binds | effects_of(row).changes}
     return not changed & effects_of(head).reads
+
+
+def leaves_last(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
+    """Whether the other side leaves a loop below a line: the owner's come above, as in each round
+    before."""
+    above, modules = triple.base[gap - 1] if gap else None, triple.modules()
+    returns = any(isinstance(unit.node, ast.Return) for unit in theirs)
+    if above is None or returns or isinstance(above.node, ast.For | ast.While):
+        return False
+    if triple.stands_for_next(gap, ours) or triple.goes_with_next(triple.ours, gap):
+        return False
+    sides = (triple.ours, triple.theirs)
+    return not any(triple.opens_for_next(side, gap) for side in sides) and (
+        not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, in_order=True)
+    )
 
 
 def _stands_above_block(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
