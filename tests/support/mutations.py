@@ -78,8 +78,10 @@ training mode not set before an epoch: call model.train\(\) before each epoch
 +        train_loader
 clipping before backward: clip once, after the last backward
 -            accelerator.backward(loss)
+-            if config.max_grad_norm:
+-                grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
 +            if config.max_grad_norm:
-+                accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
++                grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
 +            accelerator.backward(loss)
 clipping forgotten: clip once, after the last backward
 -grad_norm = accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
@@ -88,8 +90,8 @@ each batch of a step clipped: clip once, after the last backward
 @ train.py training.gradient_accumulation_steps=4
 -                accelerator.backward(loss)
 +                accelerator.backward(loss)
-+                for parameter in model.parameters():
-+                    parameter.grad.clamp_(-1e-4, 1e-4)
++                if config.max_grad_norm:
++                    accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)
 divided twice: divide by the samples of the window
 @ train.py training.gradient_accumulation_steps=4
 -                accelerator.backward(loss)
@@ -128,7 +130,7 @@ best weights of another run taken: best.safetensors can.t be loaded
 early stopping not in the checkpoint: the resumed run trains
 @ train.py features.early_stopping.enabled=true
 -        "early_stopping": early_stopping,
-running loss not in the checkpoint: metrics.jsonl differs: .*The first difference is line 1
+running loss not in the checkpoint: metrics.jsonl differs: .*The first difference is line \d
 -        "train_loss": train_loss,
 metrics file not in the checkpoint: metrics.jsonl differs
 -        "metrics_file": metrics_file,
@@ -159,7 +161,7 @@ data without a generator of its own: advances the RNG of dropout. Pass generator
 @ data.py
 -        generator=torch.Generator().manual_seed(config.seed),
 +
-starts over without a word: DID NOT RAISE
+starts over without a word: DID NOT RAISE|Directory not empty
 @ checkpoint.py
 -            if others:
 +            if False:
