@@ -67,7 +67,8 @@ def test_resumes_from_any_step(label: str, processes: int, tmp_path: Path, prove
 def test_resumes_from_any_step_in_any_project(
     label: str, processes: int, tmp_path: Path, proven: Proven
 ) -> None:
-    points = resume_from_any_step(label, processes, tmp_path, epochs=3, limit_batches=6)
+    batches = 6 * int(PROJECTS[label].get("training.gradient_accumulation_steps", 1))
+    points = resume_from_any_step(label, processes, tmp_path, epochs=3, limit_batches=batches)
     assert points >= 6
     proven("resume points, bit for bit", points)
 
