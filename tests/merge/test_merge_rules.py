@@ -1913,6 +1913,16 @@ def test_a_question_is_about_the_statements_that_go_and_belong_together() -> Non
     assert len(merged.conflicts) == 1 and "log(" not in text and "    model.eval()\n" in text
 
 
+def test_new_lines_that_the_owners_side_leaves_without_a_name_are_asked_about() -> None:
+    base = "def main(rate):\n    for step in range(3):\n        train(step)\n"
+    ours = base.replace("    for", "    plan = own(rate)\n    for").replace(
+        "train(step)", "train(plan)"
+    )
+    theirs = base.replace("    for", "    plan = new(rate)\n    for") + "        plan.step()\n"
+    merged = merge(base, ours, theirs)
+    assert merged.conflicts and "plan.step()" in (merged.files["train.py"] or "")
+
+
 def test_an_import_that_the_owners_side_needs_is_no_second_question() -> None:
     base = """
         import sys

@@ -85,7 +85,7 @@ def test_every_run_has_the_same_split():
 
 
 def test_pictures_are_drawn(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     [path] = tmp_path.glob("sounds_*.png")
     assert Image.open(path).width == 640
     assert class_names(train.Config()) == sorted(class_names(train.Config()))

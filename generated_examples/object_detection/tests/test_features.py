@@ -88,7 +88,7 @@ def test_boxes_are_in_their_images():
 
 
 def test_pictures_are_drawn(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     [path] = tmp_path.glob("boxes_*.png")
     picture = Image.open(path)
     assert picture.width % (picture.height // 2) == 0

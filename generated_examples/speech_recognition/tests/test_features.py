@@ -159,7 +159,7 @@ def test_frames_are_counted_before_training():
 
 
 def test_texts_are_written_after_each_evaluation(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     [path] = tmp_path.glob("texts_*.txt")
     letters, (_, text) = list_letters(CONFIG), build_loaders(CONFIG)[1].dataset[0]
     said = "".join(letters[number] for number in text)

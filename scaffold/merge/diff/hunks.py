@@ -104,7 +104,7 @@ def their_parts(triple: Triple, hunk: Hunk) -> list[Hunk]:
         ):
             parts.append((first, number + 1))
             first = number + 1
-    return parts or [hunk]
+    return [*parts, (first, end)] if first < end or not parts else parts
 
 
 def find_clashes(triple: Triple) -> list[Hunk]:
@@ -484,7 +484,7 @@ def with_sources(triple: Triple, run: Hunk, number: int) -> Hunk:
     """The deleted statement that has a unit, from the first one above on that does something to
     what it uses: `model.eval()`, say."""
     parts = their_parts(triple, run)
-    place = next(place for place, part in enumerate(parts) if number < part[1])
+    place = next((place for place, part in enumerate(parts) if number < part[1]), -1)
     start, end = parts[place]
     for first, last in reversed(parts[:place]):
         effects = [effects_of(unit) for unit in triple.base[first:last]]

@@ -13,6 +13,10 @@ from helpers import build_exact_model, build_sgd, run
 "gradient_accumulation_steps": 2,
 
 #: into tests/test_features.py
+#: replace one_batch with tokens
+changes = {"epochs": 1, "limit_batches": 1, "num_workers": 0}
+changes["gradient_accumulation_steps"] = 1
+
 #: slot tests
 #: region gradient_accumulation
 @pytest.mark.parametrize("batches", [4, 6], ids=["whole window", "two batches left out"])

@@ -45,7 +45,9 @@ def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):
     with mock.patch.multiple(train, **fakes):
         for name, rate in (("start", 1e-12), ("end", 0.1)):
             # without data workers: `seen` must be filled in this process
+            #: region one_batch
             changes = {"epochs": 1, "limit_batches": 1, "num_workers": 0}
+            #: end one_batch
             run(tmp_path / name, learning_rate=rate, **changes)
             weights[name] = load_file(tmp_path / name / "model.safetensors")
     logged = float(column(capsys.readouterr().out, "loss")[-1])

@@ -73,7 +73,7 @@ def test_a_leak_of_the_future_into_the_scales_is_seen():
 
 
 def test_the_scales_are_saved_with_the_weights(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     assert Scales.load(tmp_path) == fit_scales(train.Config(**SETTINGS))
 
 
@@ -110,7 +110,7 @@ def test_metrics_are_those_of_all_values():
 
 
 def test_pictures_are_drawn(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     [path] = tmp_path.glob("forecasts_*.png")
     assert path.read_bytes().startswith(b"\x89PNG")
 

@@ -53,7 +53,7 @@ def test_masks_have_the_classes_of_their_images():
 
 
 def test_pictures_are_drawn(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     [path] = tmp_path.glob("masks_*.png")
     picture = Image.open(path)
     size = train.Config(**SETTINGS).image_size + 2

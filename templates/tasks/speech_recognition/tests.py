@@ -109,7 +109,7 @@ def test_frames_are_counted_before_training():
 
 
 def test_texts_are_written_after_each_evaluation(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     [path] = tmp_path.glob("texts_*.txt")
     letters, (_, text) = list_letters(CONFIG), build_loaders(CONFIG)[1].dataset[0]
     said = "".join(letters[number] for number in text)
@@ -259,7 +259,7 @@ def test_rates_are_those_of_the_whole_set():
 
 
 def test_texts_are_written_after_each_evaluation(tmp_path):
-    run(tmp_path, epochs=1, limit_batches=1)
+    run(tmp_path, epochs=1, max_steps=1)
     [path] = tmp_path.glob("texts_*.txt")
     said, heard, *_ = path.read_text(encoding="utf-8").splitlines()
     texts = [" ".join(row.text.split()) for rows in load_rows(CONFIG) for row in rows]
