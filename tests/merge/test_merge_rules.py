@@ -1914,13 +1914,13 @@ def test_a_question_is_about_the_statements_that_go_and_belong_together() -> Non
 
 
 def test_new_lines_that_the_owners_side_leaves_without_a_name_are_asked_about() -> None:
-    base = "def main(rate):\n    for step in range(3):\n        train(step)\n"
-    ours = base.replace("    for", "    plan = own(rate)\n    for").replace(
-        "train(step)", "train(plan)"
-    )
-    theirs = base.replace("    for", "    plan = new(rate)\n    for") + "        plan.step()\n"
+    base = "def main(rate):\n    for step in range(3):\n        train(step)\n        log(step)\n"
+    ours = base.replace("    for", "    plan = own(rate)\n    for").replace("n(step)", "n(plan)")
+    new = "    plan = new(rate)\n    count = Count(plan)\n    for"
+    theirs = base.replace("    for", new).replace("        log", "        count.add()\n        log")
     merged = merge(base, ours, theirs)
-    assert merged.conflicts and "plan.step()" in (merged.files["train.py"] or "")
+    text = merged.files["train.py"] or ""
+    assert len(merged.conflicts) == 2 and "=======\n        count.add()\n>>>>>>>" in text
 
 
 def test_an_import_that_the_owners_side_needs_is_no_second_question() -> None:

@@ -158,11 +158,11 @@ def test_the_temperature_is_learned_and_clamped():
     assert model.log_scale.requires_grad
 
 #: replace gradient_accumulation with gradient_accumulation without image_texts
-@pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
-def test_a_window_is_one_large_batch(tmp_path, steps):
+@pytest.mark.parametrize("batches", [4, 6], ids=["whole window", "two batches left out"])
+def test_a_window_is_one_large_batch(tmp_path, batches):
     """4 batches of 8 make the same step as one of 32 whose rows only see the texts of their 8."""
     changes = {"epochs": 1, "learning_rate": 0.03}
-    small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
+    small = {"batch_size": 8, "gradient_accumulation_steps": 4, "limit_batches": batches}
     large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
     compute = train.compute_loss
 
@@ -181,11 +181,11 @@ def test_a_window_is_one_large_batch(tmp_path, steps):
         torch.testing.assert_close(window[name], weights, rtol=0, atol=1e-5, msg=message)
 
 #: replace gradient_accumulation with gradient_accumulation with image_texts
-@pytest.mark.parametrize("steps", [4, 6], ids=["whole window", "shorter window"])
-def test_a_window_is_one_large_batch(tmp_path, steps):
+@pytest.mark.parametrize("batches", [4, 6], ids=["whole window", "two batches left out"])
+def test_a_window_is_one_large_batch(tmp_path, batches):
     """4 batches of 8 make the same step as one of 32 whose rows only compete within their 8."""
     changes = {"epochs": 1, "learning_rate": 0.03}
-    small = {"batch_size": 8, "gradient_accumulation_steps": steps, "limit_batches": 4}
+    small = {"batch_size": 8, "gradient_accumulation_steps": 4, "limit_batches": batches}
     large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
     compute = train.compute_loss
 

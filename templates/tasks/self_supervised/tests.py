@@ -99,9 +99,9 @@ def test_only_masked_patches_count():
 
 
 def test_reconstructions_are_drawn_after_each_evaluation(tmp_path):
-    run(tmp_path, limit_batches=2)
+    run(tmp_path)
     paths = sorted(tmp_path.glob("reconstructions_*.png"))
-    assert paths[-1].name == "reconstructions_00000004.png", "they have the number of their step"
+    assert paths[-1].name == "reconstructions_00000012.png", "they have the number of their step"
     with Image.open(paths[0]) as picture:
         assert picture.width > picture.height, "up to 16 images in three rows"
 

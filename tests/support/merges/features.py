@@ -222,7 +222,11 @@ for name, edit, update in (
         both(define("ema = 3", MAIN), before(RESUME, "log(str(ema))")),
         EMA,
     ),
-    ("share and others of an own mixing", after(ORDER, "share, others = 1, 2"), MIXING),
+    (
+        "share and others of an own mixing",
+        both(after(ORDER, "share, others = 1, 2"), after(LOGGED, "log(str(share + others))")),
+        MIXING,
+    ),
     ("own class", define("class EarlyStopping:\n    pass", MAIN), STOP),
 ):
     case(f"taken: {name}", edit, update, asks=TRAIN)
