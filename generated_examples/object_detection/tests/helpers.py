@@ -113,7 +113,7 @@ def build_exact_model(config) -> nn.Module:
 def build_sgd(model: nn.Module, config) -> optim.Optimizer:
     """Plain SGD: an adaptive optimizer can turn a rounding error into a whole step."""
     # the steepest places of this loss need smaller steps
-    return optim.SGD(model.parameters(), config.learning_rate / 100)
+    return optim.SGD(model.parameters(), config.learning_rate / 30)
 
 
 def take(loader, size: int) -> Dataset:

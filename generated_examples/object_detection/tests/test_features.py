@@ -151,7 +151,7 @@ def test_generalized_iou():
 def weights_after(folder: Path, rate: float, **limit) -> torch.Tensor:
     """The weights after one step of `rate` times the gradient."""
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):
-        rate *= 100  # of which build_sgd takes a hundredth
+        rate *= 30  # of which build_sgd takes a thirtieth
         run(folder, epochs=1, max_steps=1, learning_rate=rate, **limit)
     tensors = load_file(folder / "model.safetensors")
     return torch.cat([tensor.flatten() for tensor in tensors.values()])

@@ -22,7 +22,9 @@ changes["gradient_accumulation_steps"] = 1
 @pytest.mark.parametrize("batches", [4, 6], ids=["whole window", "two batches left out"])
 def test_a_window_is_one_large_batch(tmp_path, batches):
     """4 batches of 8 make the same step as a batch of 32. An epoch has only whole windows."""
+    #: region window_rate
     changes = {"epochs": 1, "learning_rate": 0.01}
+    #: end window_rate
     small = {"batch_size": 8, "gradient_accumulation_steps": 4, "limit_batches": batches}
     large = {"batch_size": 32, "gradient_accumulation_steps": 1, "limit_batches": 1}
     with mock.patch.multiple(train, build_model=build_exact_model, build_optimizer=build_sgd):

@@ -32,7 +32,7 @@ if hasattr(module, "denoising_class_embed"):
 
 #: replace sgd without unfreezing
 # the steepest places of this loss need smaller steps
-return optim.SGD(model.parameters(), config.learning_rate / 100)
+return optim.SGD(model.parameters(), config.learning_rate / 30)
 
 #: replace unfreezing_settings with unfreezing
 "unfreezing_epochs": 1,
@@ -40,7 +40,7 @@ return optim.SGD(model.parameters(), config.learning_rate / 100)
 #: replace unfreezing_sgd with unfreezing
 # the steepest places of this loss need smaller steps
 groups = [{"params": list(model.parameters()), "depth": 0}]
-return optim.SGD(groups, config.learning_rate / 100)
+return optim.SGD(groups, config.learning_rate / 30)
 
 #: into tests/test_app.py
 #: slot values
@@ -57,8 +57,11 @@ assert found == [one for one in row["objects"] if one["score"] >= SHOWN]
 
 #: into tests/test_features.py
 #: replace rate with clipping
-rate *= 100  # of which build_sgd takes a hundredth
+rate *= 30  # of which build_sgd takes a thirtieth
 run(folder, epochs=1, max_steps=1, learning_rate=rate, **limit)
+
+#: replace window_rate with gradient_accumulation
+changes = {"epochs": 1, "learning_rate": 0.1}  # of which build_sgd takes a thirtieth
 
 #: slot tests
 def objects(*rows: tuple) -> dict[str, torch.Tensor]:
