@@ -450,6 +450,10 @@ def test_the_end_of_a_block_stays_there_below_a_new_end() -> None:
     assert "count.batch += 1\n        seen += 1\n        if seen % 10 == 0:\n" in clean(
         base, ours, theirs
     )
+    more = theirs.replace(
+        "count.batch += 1\n", "count.batch += 1\n            if few:\n                save()\n"
+    )
+    assert "            show(loss)\n    if few:\n        save()\n" in clean(base, ours, more)
     assert asked(base, ours.replace("show(loss)", "break"), theirs), "of which batches are counted"
     assert asked(base, ours.replace("show(loss)", "show(total)"), theirs), "it goes"
 

@@ -438,10 +438,11 @@ def _may_end_block(triple: Triple, gap: int, run: Hunk) -> bool:
     ends = any(unit.depth < depth for unit in base[gap : run[1] + 1]) or run[1] == len(base)
     if triple.kind != PYTHON or leaves or not ends:
         return False
-    above, after = (
+    above, beside, after = (
         [side.units[place] for row in rows for place in side.inserts[row]]
-        for rows in (range(run[0], gap + 1), range(gap + 1, run[1]))
+        for rows in (range(run[0], gap), (gap,), range(gap + 1, run[1]))
     )
+    above += itertools.takewhile(lambda unit: unit.depth >= depth, beside)
     if any(unit.depth < depth for unit in above) or any(unit.depth >= depth for unit in after):
         return False
     effects = [effects_of(unit) for unit in above]

@@ -132,6 +132,10 @@ def align(base: Statements, units: Statements, theirs: Statements | None = None)
         if position in number_of:
             gap = number_of[position] + 1
         else:
+            while (
+                gap < len(base) and match[gap] is None and base[gap].depth > units[position].depth
+            ):
+                gap += 1  # below the block of what is gone
             replaces = gap < len(base) and base[gap].is_decorator
             there = gap if replaces else _decorated(units, position, number_of, gap)
             inserts[there].append(position)
