@@ -1,4 +1,4 @@
-"""An own line at each place of train.py stays there when the minimal loop becomes complete.
+"""An own line at any place of train.py needs no question when the minimal loop becomes complete.
 
 As an update does it, with no feature yet.
 """
@@ -38,7 +38,7 @@ def with_own_lines(text: str) -> Iterator[str]:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("task", TASKS)
-def test_an_own_line_stays_where_it_is(task: str, proven: Callable[[str, int], None]) -> None:
+def test_an_own_line_needs_no_question(task: str, proven: Callable[[str, int], None]) -> None:
     base = dict(render({"project.task": task, "project.loop": "minimal"}))
     features = given_for(load_catalog(), [])
     theirs = dict(render({"project.task": task, "project.loop": "complete", **features}))

@@ -278,8 +278,8 @@ def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements)
 
 
 def leaves_last(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
-    """Whether the other side leaves a loop below a line: the owner's come above, as in each round
-    before."""
+    """Whether the other side's new lines leave a loop. The owner's stand above them, so that each
+    round still has them."""
     above, modules = triple.base[gap - 1] if gap else None, triple.modules()
     returns = any(isinstance(unit.node, ast.Return) for unit in theirs)
     if above is None or returns or isinstance(above.node, ast.For | ast.While):
@@ -562,11 +562,6 @@ def mentions(
     units += [unit for number in range(start, end) if (unit := side.of(number))]
     before = "" if is_attribute else r"(?<!\.)"
     word = re.compile(rf"\b{before}{re.escape(name.rpartition('.')[2])}\b")
-    return any(word.search(unit.text) for unit in units if _function_of(unit) not in apart)
-
-
-def _function_of(unit: Statement) -> str:
-    """The qualified name of the function that has a statement, or whose head it is."""
-    if isinstance(unit.node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return f"{unit.scope}.{unit.node.name}".strip(".")
-    return unit.scope
+    return any(
+        word.search(unit.text) for unit in units if (unit.defined or unit.scope) not in apart
+    )

@@ -217,11 +217,7 @@ def _part_decorators(base: Statements, units: Statements, match: list[int | None
 def _part_scopes(base: Statements, units: Statements, match: list[int | None]) -> None:
     """Undo the matches between functions that are not the same one under another name."""
     heads = [
-        {
-            f"{unit.scope}.{unit.node.name}".strip("."): number
-            for number, unit in enumerate(side)
-            if isinstance(unit.node, ast.FunctionDef | ast.ClassDef)
-        }
+        {unit.defined: number for number, unit in enumerate(side) if unit.defined}
         for side in (base, units)
     ]
     for number, position in enumerate(match):

@@ -38,7 +38,7 @@ def read_names(units: Statements) -> dict[str, Names]:
         for name in effects.binds:
             held.binds.setdefault(name, set()).add(imported.get(name, unit.key))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            inner = found.setdefault(f"{unit.scope}.{node.name}".strip("."), Names())
+            inner = found.setdefault(unit.defined or unit.scope, Names())
             for row in (part for part in nodes_of(node.args) if isinstance(part, ast.arg)):
                 inner.binds.setdefault(row.arg, set()).add(f"parameter {row.arg}")
     return found
@@ -55,7 +55,7 @@ def find_name_clashes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
 def _clashes(triple: Triple) -> Mapping[str, Collection[str]]:
     """Names that both sides have newly bound, to different things, where each sees the other's.
 
-    With the functions that have a variable of this name, to which a clash around them is nothing.
+    Each with the functions that have a variable of this name: a clash outside is none for them.
     """
     base, ours, theirs = triple.base, triple.ours.units, triple.theirs.units
     if not _newly_bound(base, ours) & _newly_bound(base, theirs):

@@ -38,7 +38,7 @@ def functions(units: Statements, inner: bool = False) -> dict[str, Function]:
         if unit.key == MAIN:
             found["__main__"] = Function("__main__", number, end, (), "")
         elif isinstance(node, ast.ClassDef):
-            classes.add(f"{unit.scope}.{node.name}".strip("."))
+            classes.add(unit.defined)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             is_method = unit.scope in classes
             if unit.scope and not is_method and not inner:
@@ -47,8 +47,7 @@ def functions(units: Statements, inner: bool = False) -> dict[str, Function]:
             names = tuple(row.arg for row in rows)
             static = number and "staticmethod" in units[number - 1].text
             owner = names[0] if is_method and names and not static else ""
-            name = f"{unit.scope}.{node.name}".strip(".")
-            found[name] = Function(name, number, end, names, owner)
+            found[unit.defined] = Function(unit.defined, number, end, names, owner)
     return found
 
 

@@ -65,6 +65,14 @@ class Statement:
         return found and found[0]
 
     @cached_property
+    def defined(self) -> str:
+        """The qualified name of the function or class that begins with it: "Checkpoints.save"."""
+        node = None if self.is_decorator else self.node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return f"{self.scope}.{node.name}".strip(".")
+        return ""
+
+    @cached_property
     def continues(self) -> bool:
         """Whether it continues the statement above it, as `else` does."""
         found = parse_unit(self.text.strip()) if self.is_code else None

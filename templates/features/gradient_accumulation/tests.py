@@ -14,8 +14,12 @@ from helpers import build_exact_model, build_sgd, run
 
 #: into tests/test_features.py
 #: replace one_batch with tokens
-changes = {"epochs": 1, "limit_batches": 1, "num_workers": 0}
-changes["gradient_accumulation_steps"] = 1
+changes = {
+    "epochs": 1,
+    "limit_batches": 1,
+    "num_workers": 0,
+    "gradient_accumulation_steps": 1,
+}
 
 #: slot tests
 #: region gradient_accumulation
