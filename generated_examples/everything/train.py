@@ -339,8 +339,7 @@ def main(config: Config) -> None:
             accelerator.log(metrics, step=progress.step)
             metrics_file.append(progress.step, metrics)
             learning_curves.draw()
-            if progress.batch == batches_per_epoch:
-                progress.epoch, progress.batch = epoch + 1, 0
+            progress.epoch, progress.batch = epoch + 1, 0
             hooks.call("epoch_end")
             hooks.agree()
             if (

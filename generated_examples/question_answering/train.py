@@ -167,8 +167,7 @@ def main(config: Config) -> None:
         log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
-        if progress.batch == batches_per_epoch:
-            progress.epoch, progress.batch = epoch + 1, 0
+        progress.epoch, progress.batch = epoch + 1, 0
         if config.checkpoint_unit == "epochs" and save_every and progress.epoch % save_every == 0:
             checkpoints.save()
     checkpoints.save()

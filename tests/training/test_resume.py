@@ -155,7 +155,7 @@ def test_a_checkpoint_is_resumed_from_its_own_folder(stopped: Path, tmp_path: Pa
 def test_a_finished_run_keeps_its_last_evaluation(processes: int, tmp_path: Path) -> None:
     """Also where --max-steps ended it within an epoch: the same command repeats its last line."""
     project = write_files(tmp_path / "project", render({"features.metrics_file.enabled": True}))
-    script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--max-steps", "6"]
+    script = ["train.py", "--epochs", "4", "--limit-batches", "4", "--max-steps", "6"]
     first = succeed(start(project, [*script, "--output-dir", "runs/short"], processes))
     metrics = (project / "runs/short/metrics.jsonl").read_text()
     assert metrics.count('"val_loss"') == 2

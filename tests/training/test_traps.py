@@ -268,6 +268,30 @@ def test_fewer_steps_end_a_resumed_run_at_once(project: Path) -> None:
     assert saved(project, "fewer") == [f"checkpoint_0000000{step}" for step in (2, 4, 5)]
 
 
+@pytest.mark.parametrize("most", [2, 3, 4])
+def test_max_steps_leave_out_the_epochs_that_would_follow(most: int, project: Path) -> None:
+    """Of 4 epochs of 3 steps, whether they end within an epoch, at its end, or in the next one."""
+    settings = {**SHORT, "epochs": 4, "max_steps": most, "output_dir": f"most_{most}"}
+    [run] = run_all(project, settings)
+    assert steps(run) == list(range(1, 1 + most))
+    epochs = [line.split()[1] for line in run["out"].splitlines() if line.startswith("epoch ")]
+    assert epochs == {2: ["0.66667/4"], 3: ["1/4"], 4: ["1/4", "1.3333/4"]}[most]
+
+
+def test_a_break_of_the_owner_ends_only_that_epoch(project: Path, tmp_path: Path) -> None:
+    """The next epoch starts at its first batch."""
+    copy = shutil.copytree(project, tmp_path / "copy")
+    text = (copy / "train.py").read_text()
+    count = "            progress.batch += 1\n"
+    own = "            print('batch', progress.batch)\n            if progress.batch == 2:\n"
+    assert text.count(count) == 1
+    (copy / "train.py").write_text(text.replace(count, f"{count}{own}                break\n"))
+    [run] = run_all(copy, {**SHORT, "output_dir": "broken"})
+    assert run["status"] == 0
+    own_lines = [line for line in run["out"].splitlines() if line.startswith("batch ")]
+    assert own_lines == ["batch 1", "batch 2"] * 2
+
+
 # --- how a run trains ----------------------------------------------------------------------------
 
 

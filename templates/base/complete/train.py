@@ -176,8 +176,7 @@ def main(config: Config) -> None:
         log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
-        if progress.batch == batches_per_epoch:
-            progress.epoch, progress.batch = epoch + 1, 0
+        progress.epoch, progress.batch = epoch + 1, 0
         #: slot end_of_epoch
         #: slot save_after_epoch
         #: slot stop_after_epoch
