@@ -427,16 +427,12 @@ def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
 
 
 def _may_end_block(triple: Triple, gap: int, run: Hunk) -> bool:
-    """Whether the owner's new lines end a block, and may do so below the other side's new end.
-
-    Not if they leave a loop early, of which the other side may count the rounds.
-    """
+    """Whether the owner's new lines end a block, and may do so below the other side's new end."""
     base, side = triple.base, triple.theirs
     ours = [triple.ours.units[row] for row in triple.ours.inserts[gap]]
     depth = min(unit.depth for unit in ours)
-    leaves = any(isinstance(unit.node, ast.Break | ast.Continue) for unit in ours)
     ends = any(unit.depth < depth for unit in base[gap : run[1] + 1]) or run[1] == len(base)
-    if triple.kind != PYTHON or leaves or not ends:
+    if triple.kind != PYTHON or not ends:
         return False
     above, beside, after = (
         [side.units[place] for row in rows for place in side.inserts[row]]
