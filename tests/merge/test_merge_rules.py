@@ -622,6 +622,29 @@ def test_a_name_for_a_few_lines_may_be_there_twice() -> None:
     assert "the name seconds" in asked(base, ours, read_later + "            save(seconds)\n")
 
 
+def test_a_name_of_both_sides_for_one_new_line_is_asked_about_where_it_is_set() -> None:
+    base = """
+        def main(loader):
+            for batch in loader:
+                train(batch)
+        """
+    loop = "for batch in loader:"
+    ours = base.replace(loop, "bar = tqdm(loader)\n            for batch in bar:")
+    new = ("rest = skip(5)", "bar = progress(rest)", "start = now()", "for batch in bar:")
+    theirs = base.replace(loop, "\n            ".join(new))
+    theirs += "        bar.show(start)\n"
+    merged = merge(base, ours, theirs)
+    [conflict] = merged.conflicts
+    assert conflict.label == "the update (you already use the name bar)"
+    assert str(merged.files["train.py"]).endswith("""
+>>>>>>> the update (you already use the name bar)
+    start = now()
+    for batch in bar:
+        train(batch)
+        bar.show(start)
+""")
+
+
 def test_a_condition_around_other_lines_than_before_is_asked_about() -> None:
     base = """
         def main(data):

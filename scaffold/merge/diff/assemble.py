@@ -205,12 +205,14 @@ class Assembly(Triple):
         places = _new_names(theirs, ours) if self.kind == PYTHON else set()
         brought = [unit for place, unit in enumerate(theirs) if place in places]
         theirs = [unit for place, unit in enumerate(theirs) if place not in places]
+        first, last = _strip_common(base := list(self.base[start:end]), ours, theirs)
         above: list[Statement] = []
         below: list[Statement] = []
-        if start == end and self.kind == PYTHON and theirs:
+        is_new = all(unit.origin.startswith("t") for unit in theirs)
+        if is_new and self.kind == PYTHON and theirs:
             above, theirs, below = _of_the_question(self, ours, theirs)
-        common = _without_common(list(self.base[start:end]), ours, theirs, (start, end))
-        return [*brought, *above, *common, *below]
+        clash = Clash(tuple(ours), tuple(base), tuple(theirs), (start, end))
+        return [*brought, *first, *above, clash, *below, *last]
 
     def _span(self, one: Side, other: Side, start: int, end: int) -> list[Statement]:
         """One side's units in a region, at the depth that the other side gave its surroundings."""
@@ -267,19 +269,18 @@ def _new_names(theirs: Statements, ours: Statements) -> set[int]:
     return found
 
 
-def _without_common(
-    base: list[Statement], ours: list[Statement], theirs: list[Statement], hunk: Hunk
-) -> list[Piece]:
-    """A conflict without the lines that both sides have at its beginning and at its end."""
-    common: dict[int, list[Piece]] = {0: [], -1: []}
+def _strip_common(
+    base: list[Statement], ours: list[Statement], theirs: list[Statement]
+) -> tuple[list[Statement], list[Statement]]:
+    """Take the lines that both sides have at the beginning and at the end out of a conflict."""
+    common: dict[int, list[Statement]] = {0: [], -1: []}
     for end, found in common.items():
         while ours and theirs and _equal(ours[end], theirs[end]):
             found.append(ours.pop(end))
             same = theirs.pop(end).same
             if base and base[end].same == same:
                 base.pop(end)
-    clash = Clash(tuple(ours), tuple(base), tuple(theirs), hunk)
-    return [*common[0], clash, *reversed(common[-1])]
+    return common[0], common[-1][::-1]
 
 
 def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> list[Piece]:

@@ -48,8 +48,24 @@ def find_name_clashes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The hunks that bring a name which the owner has already given to something else."""
     for name, apart in _clashes(triple).items():
         changes = their_changes(triple)
-        for hunk in [row for row in changes if mentions(triple, row, name, apart=apart)] or changes:
+        hunks = [row for row in changes if mentions(triple, row, name, apart=apart)] or changes
+        for hunk in [row for row in hunks if _is_for_same(triple, row, name)] or hunks:
             yield hunk, f"you already use the name {name}"
+
+
+def _is_for_same(triple: Triple, hunk: Hunk, name: str) -> bool:
+    """Whether both sides set a name only in this hunk, for one new line that they have in common,
+    such as `for batch in bar:`. Whichever of the two is kept, the other uses of it are right."""
+    known, sides = {unit.key for unit in triple.base}, (triple.ours, triple.theirs)
+    ours, theirs = (
+        {unit.key for unit in side.units if name in effects_of(unit).reads} for side in sides
+    )
+    return bool(ours & theirs - known) and all(
+        hunk[0] <= side.number_of.get(place, side.gap_of.get(place, -1)) <= hunk[1]
+        for side in sides
+        for place, unit in enumerate(side.units)
+        if name in effects_of(unit).binds
+    )
 
 
 def _clashes(triple: Triple) -> Mapping[str, Collection[str]]:
