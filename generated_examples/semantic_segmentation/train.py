@@ -126,7 +126,7 @@ def main(config: Config) -> None:
         write_config(accelerator, config, config.output_dir)
 
     for epoch in range(progress.epoch, config.epochs):
-        if progress.step >= total_steps and not progress.batch:  # resumed a finished run
+        if progress.step >= total_steps and not progress.batch:  # max_steps ended the run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch

@@ -138,7 +138,7 @@ def main(config: Config) -> None:
 
     for epoch in range(progress.epoch, config.epochs):
         throughput.start_epoch()
-        if progress.step >= total_steps and not progress.batch:  # resumed a finished run
+        if progress.step >= total_steps and not progress.batch:  # max_steps ended the run
             break
         model.train()
         train_loader.set_epoch(epoch)  # a new order in each epoch

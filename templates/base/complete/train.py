@@ -97,7 +97,7 @@ def main(config: Config) -> None:
     #: region training
     for epoch in range(progress.epoch, config.epochs):
         #: slot start_of_epoch
-        if progress.step >= total_steps and not progress.batch:  # resumed a finished run
+        if progress.step >= total_steps and not progress.batch:  # max_steps ended the run
             break
         model.train()
         #: slot training_mode
