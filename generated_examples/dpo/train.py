@@ -143,6 +143,7 @@ def main(config: Config) -> None:
         start, start_step = time.perf_counter(), progress.step
         for inputs, targets, reference, beta in bar:
             if progress.step >= total_steps:  # max_steps ends the epoch early
+                checkpoints.save()  # a resumed run may finish it
                 break
             log_probs = answer_log_probs(model, inputs, targets)
             losses = compute_loss(find_gaps(log_probs, reference), beta)
@@ -170,8 +171,6 @@ def main(config: Config) -> None:
                 log(throughput.read())
             if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
                 checkpoints.save()
-        if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
-            checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         if accelerator.is_main_process:

@@ -67,6 +67,8 @@ def record_losses(config: Config) -> list[float]:
         pass
     except SystemExit as reason:  # perhaps because the loss is no longer finite
         stopped = reason
+    else:
+        raise SystemExit("Training ended before all rates were tried: turn off what ends it early.")
     lines = []
     if metrics.exists():
         lines = [json.loads(line) for line in metrics.read_text().splitlines()]
@@ -125,6 +127,7 @@ def find_rate(config: Config) -> float:
             max_steps=STEPS + 1,
             log_every=1,
             limit_batches=config.limit_batches or STEPS,
+            patience=0,
             checkpoint_every=0,
             resume="",
         )

@@ -240,6 +240,7 @@ def main(config: Config) -> None:
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
                 if progress.step >= total_steps:  # max_steps ends the epoch early
+                    checkpoints.save()  # a resumed run may finish it
                     break
                 batch_size = find_batch_size(whole)
                 for parts in micro_batches.attempts(whole):
@@ -293,6 +294,7 @@ def main(config: Config) -> None:
                     log(f"{line} | s/step {seconds:.5g}")
                     bar.set_postfix(loss=values["loss"])
                     if hooks.agree():
+                        checkpoints.save()  # a resumed run may finish it
                         break
                     stop_on_spike.check(values["loss"], progress.step)
                     log(throughput.read())
@@ -321,6 +323,7 @@ def main(config: Config) -> None:
                     learning_curves.draw()
                 last_step.remember()
                 if early_stopping.should_stop:
+                    checkpoints.save()  # a resumed run may finish it
                     break
                 if (
                     config.checkpoint_unit == "steps"
@@ -329,8 +332,6 @@ def main(config: Config) -> None:
                 ):
                     checkpoints.save()
                 stop_signals.after_step(checkpoints)
-            if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
-                checkpoints.save()
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)
             metrics["train_hard_batches"] = hard_batches.end_epoch()

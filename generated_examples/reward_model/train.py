@@ -138,6 +138,7 @@ def main(config: Config) -> None:
         start, start_step = time.perf_counter(), progress.step
         for tokens, mask in bar:
             if progress.step >= total_steps:  # max_steps ends the epoch early
+                checkpoints.save()  # a resumed run may finish it
                 break
             rewards = find_rewards(model, tokens, mask)
             losses = compute_loss(rewards)
@@ -164,8 +165,6 @@ def main(config: Config) -> None:
                 bar.set_postfix(loss=values["loss"])
             if config.checkpoint_unit == "steps" and save_every and progress.step % save_every == 0:
                 checkpoints.save()
-        if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
-            checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early

@@ -137,8 +137,8 @@ def remove_old(folder: Path, keep: int) -> None:
 def lock(folder: Path) -> None:
     """Exit if another process trains in this folder. The lock of a process that died is ignored."""
     path, this = folder / "run.lock", psutil.Process()
-    if path.exists():
-        host, pid, start = path.read_text().split()
+    if path.exists() and (owner := path.read_text().split()):  # empty after a kill
+        host, pid, start = owner
         # a number is used again after a process died, with another start time
         others = [other for other in psutil.process_iter(["create_time"]) if other != this]
         running = [(str(other.pid), str(other.info["create_time"])) for other in others]

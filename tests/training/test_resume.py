@@ -557,10 +557,11 @@ main_process = os.environ.get("RANK", "0") == "0"
 checkpoint.time = types.SimpleNamespace(monotonic=lambda: next(ticks) if main_process else 0)
 train.main(
     train.Config(
-        output_dir=Path("runs/latest"),
+        output_dir=Path("runs", sys.argv[1]),
         epochs=1,
         limit_batches=12,
         log_every=2,
+        checkpoint_every=int(sys.argv[1]),
         checkpoint_unit="minutes",
         keep_checkpoints=99,
     )
@@ -573,6 +574,7 @@ def test_checkpoints_by_the_clock_of_the_main_process(processes: int, tmp_path: 
     files = render({"training.checkpoint_unit": "minutes"})
     project = write_files(tmp_path / "project", files)
     (project / "minutes.py").write_text(MINUTES)
-    succeed(start(project, ["minutes.py"], processes))
-    saved = sorted(path.name[-2:] for path in (project / "runs/latest").glob("checkpoint_*"))
-    assert saved == ["04", "08", "12"]
+    for every, steps in (("1", ["04", "08", "12"]), ("0", ["12"])):
+        succeed(start(project, ["minutes.py", every], processes))
+        saved = (project / "runs" / every).glob("checkpoint_*")
+        assert sorted(path.name[-2:] for path in saved) == steps

@@ -279,17 +279,61 @@ def test_max_steps_leave_out_the_epochs_that_would_follow(most: int, project: Pa
 
 
 def test_a_break_of_the_owner_ends_only_that_epoch(project: Path, tmp_path: Path) -> None:
-    """The next epoch starts at its first batch."""
+    """The next epoch starts at its first batch, also when a checkpoint is resumed."""
     copy = shutil.copytree(project, tmp_path / "copy")
     text = (copy / "train.py").read_text()
-    count = "            progress.batch += 1\n"
+    count = "            progress.step += 1\n"
     own = "            print('batch', progress.batch)\n            if progress.batch == 2:\n"
     assert text.count(count) == 1
     (copy / "train.py").write_text(text.replace(count, f"{count}{own}                break\n"))
-    [run] = run_all(copy, {**SHORT, "output_dir": "broken"})
+    settings = {**SHORT, "keep_checkpoints": 0}
+    run, resumed = run_all(
+        copy,
+        {**settings, "output_dir": "broken"},
+        {**settings, "output_dir": "resumed", "resume": "broken/checkpoint_00000002"},
+    )
+    for each, epochs in ((run, 2), (resumed, 1)):
+        assert each["status"] == 0
+        own_lines = [line for line in each["out"].splitlines() if line.startswith("batch ")]
+        assert own_lines == ["batch 1", "batch 2"] * epochs
+    assert weights(copy, "broken") == weights(copy, "resumed")
+    assert saved(copy, "broken") == ["checkpoint_00000002", "checkpoint_00000004"]
+
+
+def test_an_early_stop_within_an_epoch_can_be_continued(tmp_path: Path) -> None:
+    """The next run trains the rest of that epoch. And a search of rates is not stopped at all."""
+    on = ("early_stopping", "evaluation_by_steps", "lr_finder")
+    given: dict[str, Value] = {f"features.{name}.enabled": True for name in on}
+    project = write_files(tmp_path / "project", render(given))
+    never = {**SHORT, "epochs": 1, "limit_batches": 4, "evaluate_every": 1, "min_delta": 1e9}
+    first, rest = run_all(
+        project,
+        {**never, "patience": 2, "output_dir": "stopped"},
+        {**never, "patience": 0, "output_dir": "stopped", "resume": "newest"},
+    )
+    assert steps(first) == [1, 2, 3] and steps(rest) == [4]
+    search = ["lr_finder.py", "--patience", "2", "--evaluate-every", "5", "--min-delta", "1e9"]
+    for _ in range(2):  # a second search may follow in the same folder
+        result = succeed(start(project, [*search, "--output-dir", "search"], 1))
+        assert "suggested: " in result.stdout
+    rows = (project / "search/lr_finder/metrics.jsonl").read_text().splitlines()
+    assert sum("lr" in json.loads(row) for row in rows) == 100
+
+
+def test_too_few_batches_for_a_step_are_refused_with_what_helps(tmp_path: Path) -> None:
+    given: dict[str, Value] = {"training.gradient_accumulation_steps": 8}
+    project = write_files(tmp_path / "project", render(given))
+    [run] = run_all(project, {"limit_batches": 5, "output_dir": "few"})
+    assert run["status"].startswith("Each process needs 8 full batches for one step")
+    assert run["status"].endswith("check --limit-batches.")
+
+
+def test_a_lock_without_a_process_is_ignored(project: Path) -> None:
+    """Such as that of a process which was killed while it wrote it."""
+    (project / "unlocked").mkdir()
+    (project / "unlocked/run.lock").touch()
+    [run] = run_all(project, {**SHORT, "epochs": 1, "output_dir": "unlocked"})
     assert run["status"] == 0
-    own_lines = [line for line in run["out"].splitlines() if line.startswith("batch ")]
-    assert own_lines == ["batch 1", "batch 2"] * 2
 
 
 # --- how a run trains ----------------------------------------------------------------------------

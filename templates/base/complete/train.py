@@ -112,6 +112,7 @@ def main(config: Config) -> None:
         for {{ task.batch }} in bar:
             #: region finished
             if progress.step >= total_steps:  # max_steps ends the epoch early
+                #: slot leave_epoch_early
                 break
             #: end finished
             #: region passes
@@ -160,7 +161,6 @@ def main(config: Config) -> None:
             #: slot stop_in_epoch
             #: end optimize
         #: end batches
-        #: slot save_partial_epoch
         metrics = {"train_loss": train_loss.end_epoch()}
         #: slot checked_epoch
         #: slot epoch_metrics

@@ -18,9 +18,8 @@ looks_at_clock = progress.step % (config.log_every or 1) == 0
 if config.checkpoint_unit == "minutes" and looks_at_clock and checkpoints.is_time():
     checkpoints.save()
 
-#: slot save_partial_epoch
-if progress.batch < batches_per_epoch:  # a longer run may finish this epoch
-    checkpoints.save()
+#: slot leave_epoch_early
+checkpoints.save()  # a resumed run may finish it
 
 #: slot save_after_epoch
 if config.checkpoint_unit == "epochs" and save_every and progress.epoch % save_every == 0:

@@ -20,6 +20,7 @@ early_stopping.update({{ features.early_stopping.sign }}metrics[{{ features.earl
 
 #: slot leave_epoch
 if early_stopping.should_stop:
+    #: slot leave_epoch_early
     break
 
 #: replace early_stop when threshold=given

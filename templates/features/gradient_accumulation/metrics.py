@@ -5,4 +5,8 @@ batches -= batches % config.gradient_accumulation_steps  # drop the rest of the 
 steps = config.epochs * batches // config.gradient_accumulation_steps
 
 #: replace message
-raise SystemExit("Each process needs enough full batches for one step: use smaller batches.")
+needed = config.gradient_accumulation_steps
+raise SystemExit(
+    f"Each process needs {needed} full batches for one step: use a smaller --batch-size or "
+    "fewer --gradient-accumulation-steps, and check --limit-batches."
+)

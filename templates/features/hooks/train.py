@@ -24,6 +24,7 @@ hooks.call("step_end")
 
 #: slot after_log
 if hooks.agree():
+    #: slot leave_epoch_early
     break
 
 #: slot start_of_evaluation

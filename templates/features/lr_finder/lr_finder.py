@@ -68,6 +68,8 @@ def record_losses(config: Config) -> list[float]:
         pass
     except SystemExit as reason:  # perhaps because the loss is no longer finite
         stopped = reason
+    else:
+        raise SystemExit("Training ended before all rates were tried: turn off what ends it early.")
     lines = []
     if metrics.exists():
         lines = [json.loads(line) for line in metrics.read_text().splitlines()]
@@ -146,6 +148,9 @@ def find_rate(config: Config) -> float:
 if __name__ == "__main__":
     find_rate(parse_config(__doc__))
 #: end file
+
+#: slot settings with early_stopping
+patience=0,
 
 #: slot settings with checkpoints
 checkpoint_every=0,

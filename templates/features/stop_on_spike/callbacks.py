@@ -15,7 +15,7 @@ class StopOnSpike:
         if self.reads >= self.min_reads and loss > self.factor * self.average > 0:
             raise SystemExit(
                 f"The loss is {loss:.4g} at step {step}, and was {self.average:.4g} on average: "
-                "resume an earlier checkpoint with a lower learning rate, or check the data."
+                "check the data, or start a new run with a lower learning rate."
             )
         self.reads += 1
         # the mean of the first ten, then an exponential average
