@@ -645,6 +645,101 @@ def test_a_name_of_both_sides_for_one_new_line_is_asked_about_where_it_is_set() 
 """)
 
 
+def test_what_a_block_does_not_bind_stands_below_it() -> None:
+    base = """
+        def main(epochs):
+            for epoch in epochs:
+                metrics = train()
+                metrics |= evaluate()
+                log(epoch)
+        """
+    call = "                metrics |= evaluate()"
+    ours = base.replace(call, f"                if epoch % 5 == 0:\n    {call}")
+    theirs = base.replace(
+        call, f"{call}\n                stop(metrics)\n                done = epoch + 1"
+    )
+    theirs = theirs.replace("log(epoch)", "log(done)")
+    assert clean(base, ours, theirs).endswith("""
+        if epoch % 5 == 0:
+            metrics |= evaluate()
+            stop(metrics)
+        done = epoch + 1
+        log(done)
+""")
+
+
+def test_an_attribute_that_is_a_parameter_is_followed_into_the_function() -> None:
+    base = """
+        def main(state, file):
+            save(state.step)
+            values = test()
+            show(values)
+            file.append(state.step, values)
+            end()
+        """
+    ours = """
+        def finish(file, step):
+            save(step)
+            values = test()
+            show(values)
+            file.append(step, values)
+
+
+        def main(state, file):
+            finish(file, state.step)
+            end()
+        """
+    theirs = base.replace("show(values)", "show(values)\n            track(values, state.step)")
+    text = clean(base, ours, theirs)
+    assert "    show(values)\n    track(values, step)\n    file.append(step, values)\n" in text
+    assert "    finish(file, state.step)\n    end()\n" in text
+
+
+def test_a_variable_is_used_as_long_as_its_log_line_is_asked_about() -> None:
+    base = """
+        def main(epochs):
+            for epoch in epochs:
+                total = train()
+                mean = total / 2
+                save(mean)
+        """
+    ours = base.replace("total = train()", "began = now()\n                total = train()")
+    ours = ours.replace("save(", "print(total, now() - began)\n                save(")
+    theirs = base.replace("total = train()", "mean = run(epoch)")
+    theirs = theirs.replace("                mean = total / 2\n", "").replace("save(", "keep(")
+    merged = merge(base, ours, theirs)
+    assert "        began = now()\n        mean = run(epoch)\n<<<" in str(merged.files["train.py"])
+    assert asked(base, ours, theirs) == "the update (total would be undefined)"
+
+
+def test_what_a_new_loop_adds_to_covers_all_parts() -> None:
+    base = """
+        def main(epochs):
+            for epoch in epochs:
+                metrics = evaluate("val")
+                log(metrics)
+        """
+    ours = base.replace("log(metrics)", "log(metrics)\n                history.append(metrics)")
+    loop = ("for name in names:", "    metrics |= evaluate(name)", "log(metrics)")
+    theirs = base.replace("log(metrics)", "\n                ".join(loop))
+    assert "        log(metrics)\n        history.append(metrics)\n" in clean(base, ours, theirs)
+    anew = theirs.replace("|=", "=")
+    assert asked(base, ours, anew) == "the update (metrics would cover only the last part)"
+
+
+def test_new_definitions_stand_below_an_import_that_the_owner_moved() -> None:
+    first, rest = "from config import Config\n", "from data import load\n"
+    main = "\n\ndef main(config: Config):\n    load()\n"
+    base, ours = first + rest + main, rest + first + main
+    new = "\n\ndef schedule(config: Config):\n    return config\n\n\ndef main("
+    theirs = base.replace("load\n", "load\nfrom weights import save\n", 1)
+    theirs = theirs.replace("\n\ndef main(", new).replace(
+        "    load()", "    load(schedule)\n    save()"
+    )
+    text = clean(base, ours, theirs)
+    assert text.index("from config import Config\n") < text.index("def schedule(")
+
+
 def test_a_condition_around_other_lines_than_before_is_asked_about() -> None:
     base = """
         def main(data):

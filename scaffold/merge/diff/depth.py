@@ -8,7 +8,6 @@ from scaffold.merge.diff.commute import get_given_again
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Triple
 from scaffold.merge.semantics.effects import effects_of
-from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.source.statement import PYTHON, Statement, block_of, start_of
 from scaffold.merge.source.training import (
     limits_gradients,
@@ -70,7 +69,8 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
             continue
         # what a new block is opened for is beside its head in the base
         distance = 0 if opens and to_next and number == gap else abs(near.depth - level)
-        head = _left_block(triple, number, gap) if other is triple.ours and number < gap else None
+        left = other is triple.ours and number < gap
+        head = _left_block(triple, number, gap, place) if left else None
         depth = there.depth if head is None else other.units[head].depth  # after all branches
         score = (distance, rank, depth - triple.base[number].depth)
         best = min(best, score) if best else score
@@ -132,11 +132,14 @@ def new_head(triple: Triple, number: int) -> int | None:
     return None if head in triple.ours.number_of else head
 
 
-def _left_block(triple: Triple, number: int, gap: int) -> int | None:
-    """The head of the owner's new block that the other side's lines stand below."""
+def _left_block(triple: Triple, number: int, gap: int, place: int) -> int | None:
+    """The head of the owner's new block that a new line of the other side stands below."""
     head = branch_of(triple, number)
     if head is None and (found := condition_above(triple, gap)) is not None:
-        return found if is_independent(triple, found, gap) else None
+        side = triple.theirs
+        while (outer := side.parents[place]) is not None and side.gap_of.get(outer) == gap:
+            place = outer  # the statement that the line is in
+        return found if is_independent(triple, found, gap, place) else None
     return head
 
 
@@ -154,8 +157,9 @@ def condition_above(triple: Triple, gap: int) -> int | None:
     return found
 
 
-def is_independent(triple: Triple, condition: int, gap: int) -> bool:
-    """Whether new lines of the other side stand below what the owner made conditional.
+def is_independent(triple: Triple, condition: int, gap: int, first: int = 0) -> bool:
+    """Whether new lines of the other side stand below what the owner made conditional, from the
+    first of them on.
 
     It has an `else`; or it has no step of the optimizer, and they read nothing that is bound in it.
     """
@@ -165,23 +169,28 @@ def is_independent(triple: Triple, condition: int, gap: int) -> bool:
     if after < len(units) and units[after].continues:
         return True
     steps = any(steps_optimizer(unit.text) for unit in block)
-    return not steps and not needs_block(triple, condition, gap)
+    return not steps and not needs_block(triple, condition, gap, first)
 
 
-def needs_block(triple: Triple, head: int, gap: int) -> bool:
-    """Whether new lines of the other side read what a block of the owner binds.
+def needs_block(triple: Triple, head: int, gap: int, first: int = 0) -> bool:
+    """Whether new lines of the other side, from the first on, read what a block of the owner binds,
+    or what lines above them bind that do.
 
     A name that is only bound again is there without it, too: `model = compile(model)`.
     """
-    theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
-    reads = read_in(theirs)
     units = triple.ours.units
     kinds = ast.Assign | ast.AugAssign if isinstance(units[head].node, ast.With) else ast.Assign
+    bound: set[str] = set()
     for row in block_of(units, head):
         effects, again = effects_of(units[row]), isinstance(units[row].node, kinds)
-        if reads & (effects.binds - effects.reads if again else effects.binds):
-            return True
-    return False
+        bound |= effects.binds - effects.reads if again else effects.binds
+    needing = False
+    for place in triple.theirs.inserts[gap]:
+        effects = effects_of(triple.theirs.units[place])
+        if effects.reads & bound:
+            bound |= effects.binds
+            needing |= place >= first
+    return needing
 
 
 def branch_of(triple: Triple, number: int) -> int | None:

@@ -81,7 +81,12 @@ def verify(file: OpenFile) -> None:
         if open_hunks and _UNREADABLE in new and _balance(file):
             continue
         if open_hunks:
-            new = [fault for fault in new if _is_of_owner(file, fault)]
+            kept = find_faults(write_units(choose_ours(pieces)))  # with what only logs, too
+            new = [
+                fault
+                for fault in new
+                if _is_of_owner(file, fault) and (fault in kept or fault.kind != UNUSED_VARIABLE)
+            ]
             lost = _lost_imports(file)
             needed = {
                 f.name for f in new if f.name in lost and _is_there(lost[f.name], file.modules)

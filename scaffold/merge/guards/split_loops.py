@@ -264,11 +264,18 @@ def _sees_one_part(
                 heads.append(place_there)
             loops, around = _loops(theirs, heads), _new_loops(theirs, here)
             is_last = set(loops) - set(around) or _is_skipped(theirs, place_there, here)
-            if adds_up and is_last:
+            if adds_up and is_last and not _goes_on(theirs, loops, name):
                 return f"{name} would cover only the last part"
             if place_there in heads and set(around) - set(loops):
                 return f"{name} would cover all parts"
     return ""
+
+
+def _goes_on(side: Side, loops: Sequence[int], name: str) -> bool:
+    """Whether each part adds to a name what it binds: `metrics |= evaluate(...)`."""
+    rows = [effects_of(side.units[row]) for head in loops for row in block_of(side.units, head)]
+    bound = [row for row in rows if name in row.binds]
+    return bool(bound) and all(name in row.reads for row in bound)
 
 
 def _is_skipped(side: Side, bound: int | None, place: int) -> bool:

@@ -101,12 +101,13 @@ def _reorder_some(units: Statements, names: Sequence[str]) -> list[Part]:
 def _below_sources(
     before: Sequence[Part], parts: Sequence[Part], known: Container[str]
 ) -> list[Part]:
-    """The parts, with each new line below the definitions that it uses, and below the imports
-    that it stood below."""
+    """The parts, with each new line or definition below the definitions that it uses, and below the
+    imports that it stood below."""
     out = list(parts)
     for number, part in enumerate(before):
         line = _head(part)
-        if part[0] in known or line is not _last_code(part[1]) or imports_of(line):
+        is_block = line is not _last_code(part[1]) and not part[0].startswith(_NAMED)
+        if part[0] in known or is_block or imports_of(line):
             continue
         used = {f"{kind} {name}" for name in effects_of(line).reads for kind in _NAMED}
         needed = [row for row in before[:number] if imports_of(_head(row))]

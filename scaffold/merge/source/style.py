@@ -279,10 +279,14 @@ def rename_units(units: Statements, renames: Renames) -> list[Statement]:
 
 
 def renamed_text(unit: Statement, table: Mapping[str, str]) -> str:
-    text = unit.text
+    """What a unit says with other names, by the old ones: of variables, or `progress.step`."""
+    text, after = unit.text, Word("", -1, -1)
     for word in reversed(words(unit)):
-        if word.name in table:
-            text = text[: word.start] + table[word.name].strip(_MARKS) + text[word.end :]
+        dotted = f"{word.name}{after.name}" if word.end + 1 == after.start else ""
+        old, end = (dotted, after.end) if dotted in table else (word.name, word.end)
+        if old in table:
+            text = text[: word.start] + table[old].strip(_MARKS) + text[end:]
+        after = word
     return text
 
 

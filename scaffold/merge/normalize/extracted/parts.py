@@ -18,6 +18,7 @@ from scaffold.merge.source.style import Renames, rename_units
 
 _OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
 _NAMES = (ast.Name, ast.Tuple, ast.Constant)
+_VARIABLES = (ast.Name, ast.Attribute)
 
 
 @dataclass(eq=False)
@@ -176,7 +177,8 @@ def _function_of(node: ast.expr) -> str:
 
 
 def _passed(ours: Statements, target: Function, known: set[str]) -> dict[str, str]:
-    """The variables that a function is called with by other names than those of its parameters."""
+    """What a function is called with by other names than those of its parameters: variables, and
+    their attributes, such as `progress.step`."""
     calls = [
         node
         for unit in ours
@@ -185,8 +187,12 @@ def _passed(ours: Statements, target: Function, known: set[str]) -> dict[str, st
         if isinstance(node, ast.Call) and ast.unparse(node.func) == target.name
     ]
     pairs = zip(calls[0].args, target.parameters, strict=False) if len(calls) == 1 else ()
-    named = {value.id: name for value, name in pairs if isinstance(value, ast.Name)}
-    return {old: new for old, new in named.items() if old in known and new not in known}
+    named = {ast.unparse(value): name for value, name in pairs if isinstance(value, _VARIABLES)}
+    return {
+        old: new
+        for old, new in named.items()
+        if old.partition(".")[0] in known and old.count(".") < 2 and new not in known
+    }
 
 
 def result_of(unit: Statement) -> list[str]:
