@@ -475,6 +475,11 @@ def test_a_function_inside_of_the_function_is_followed() -> None:
         "        optimizer.step()", "        clip(loss)\n        optimizer.step()"
     )
     assert "        loss.backward()\n        clip(loss)\n" in clean(STEP, ours, theirs)
+    head, _, loop = theirs.lstrip("\n").partition("\n")
+    saved = f"{head}\n    with saving():\n{indent(loop, '    ')}"
+    text = clean(STEP, ours, saved)
+    assert "\n    with saving():\n        for batch in loader:\n" in text
+    assert text.index("        clip(loss)\n") < text.index("    with saving():")
 
 
 def test_lines_that_were_put_into_a_function_and_renamed_around_it_are_followed() -> None:

@@ -218,8 +218,9 @@ class Moved:
         scope = rows[0].scope
         after = [u for u in self.ours[end:] if not u.is_comment]
         after = [u for u in after if (u.depth, u.scope) == (depth, scope)]
-        found = (n for unit in after for n, (_, row) in enumerate(out) if _is_same(row, unit))
-        place = next(found, _end_of(out, scope) if scope else len(out))
+        units = [unit for _, unit in out]
+        found = (place for unit in after if (place := _place_of(units, unit)) is not None)
+        place = next(found, _end_of(units, scope) if scope else len(out))
         while place and out[place - 1][1].is_comment and out[place - 1][1].depth == depth:
             place -= 1
         out[place:place] = [(-1, unit) for unit in new]
@@ -251,7 +252,17 @@ def _is_same(one: Statement, two: Statement) -> bool:
     return one.key == two.key or (len(anchor(one)) > 1 and anchor(one) == anchor(two))
 
 
-def _end_of(out: Sequence[tuple[int, Statement]], scope: str) -> int:
+def _place_of(units: Statements, unit: Statement) -> int | None:
+    """Where a statement of the owner's stands, or the block that a side put around it."""
+    for place, row in enumerate(units):
+        if _is_same(row, unit):
+            return place
+        if (row.scope, row.key) == (unit.scope, unit.key) and row.depth > unit.depth:
+            return next(n for n in range(place, -1, -1) if units[n].depth == unit.depth)
+    return None
+
+
+def _end_of(units: Statements, scope: str) -> int:
     """Where a class ends. At the top if it is not there: nobody can read a method there."""
-    inside = (n for n, (_, unit) in enumerate(out) if unit.scope.startswith(scope))
+    inside = (n for n, unit in enumerate(units) if unit.scope.startswith(scope))
     return max(inside, default=-1) + 1
