@@ -21,7 +21,7 @@ from scaffold.merge.normalize.absorbed_files import follow_absorbed
 from scaffold.merge.normalize.config_forms import follow_settings
 from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
 from scaffold.merge.normalize.import_paths import follow_import_paths
-from scaffold.merge.normalize.moved_definitions import follow_definitions
+from scaffold.merge.normalize.moved_definitions import fill_new_files, follow_definitions
 from scaffold.merge.normalize.new_files import name_new_files
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
@@ -69,6 +69,7 @@ def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | La
     name_cause = label if callable(label) else lambda name, text: label
     merged = Merged()
     files, dropped, replaced = _sort(merged, project, given)
+    merged.files |= fill_new_files(files, project)
     files = follow_settings(follow_definitions(files, project), project)
     after = {**ours, **merged.files, **{file.path: file.texts[2] for file in files}}
     after |= dict.fromkeys(file.path for file in dropped)

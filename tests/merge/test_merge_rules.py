@@ -732,6 +732,19 @@ def test_what_a_new_loop_adds_to_covers_all_parts() -> None:
     assert asked(base, ours, anew) == "the update (metrics would cover only the last part)"
 
 
+def test_an_edited_definition_goes_into_the_new_file_that_an_update_moves_it_to() -> None:
+    show = "def show(value):\n    return f'{value:.5g}'\n"
+    main = "\n\ndef main():\n    print(show(1))\n"
+    ours = "import math\n\n\n" + show.replace("value:", "math.log(value):") + main
+    theirs = {"train.py": "from log import show\n" + main, "log.py": show}
+    merged = project({"train.py": show + main}, {"train.py": ours}, theirs)
+    assert not merged.conflicts and not merged.warnings
+    assert merged.files["train.py"] == theirs["train.py"]
+    assert merged.files["log.py"] == ours.partition(main)[0]
+    local = ours.replace("math.log(value)", "scaled(value)").replace("import math", "scaled = abs")
+    assert project({"train.py": show + main}, {"train.py": local}, theirs).conflicts
+
+
 def test_new_definitions_stand_below_an_import_that_the_owner_moved() -> None:
     first, rest = "from config import Config\n", "from data import load\n"
     main = "\n\ndef main(config: Config):\n    load()\n"

@@ -1,9 +1,11 @@
-"""Follows definitions that an owner moved out of a generated file into one of their own.
+"""Follows definitions into other files: into those of their owner, and those of an update.
 
-Such a file gets a pristine and a new version too: the owner's, with the generated definitions in it
-as they were and as they are now. What it imports follows from what its code needs.
+A file of the owner's gets a pristine and a new version too: the owner's, with the generated
+definitions in it as they were and as they are now. What it imports follows from what its code
+needs.
 """
 
+import itertools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -12,6 +14,7 @@ from scaffold.merge.model import OpenFile, open_file
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import mended
+from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import module_in, uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, Statements, split, write_units
@@ -74,6 +77,47 @@ def _follow(file: OpenFile, target: OpenFile) -> bool:
         mended(after, file.texts[2], sources),
     )
     return True
+
+
+def fill_new_files(files: Sequence[OpenFile], project: Versions) -> dict[str, str]:
+    """The new files into which an update moves what the owner edited, with these edits, by path.
+
+    In the files that had them, base and ours lose them.
+    """
+    new = {
+        project.place(name): text
+        for name, text in project.theirs.items()
+        if name.endswith(".py") and name not in project.base and not is_test(name)
+    }
+    new = {path: text for path, text in new.items() if path not in project.ours}
+    for file in files if new else ():
+        if file.kind != PYTHON:
+            continue
+        base, own, left = (dict(chunks(split(text, PYTHON))) for text in file.texts)
+        gone = {name for name in base.keys() & own.keys() - left.keys() if _is_definition(name)}
+        edited = {name for name in gone if not _say_same(base[name], own[name])}
+        for path, text in new.items() if edited else ():
+            there = [*chunks(split(text, PYTHON))]
+            moved = {name for name, part in there if name in edited and _say_same(part, base[name])}
+            parts = [own[name] if name in moved else part for name, part in there]
+            filled = mended(write_units([*itertools.chain(*parts)]), text, (file.texts[1],))
+            if moved and not any(row.kind == UNDEFINED for row in find_faults(filled)):
+                new[path] = filled
+                rest = [_without(side, moved) for side in file.texts[:2]]
+                file.texts = (rest[0], rest[1], file.texts[2])
+    return {path: text for path, text in new.items() if text != project.rendered[path]}
+
+
+def _say_same(one: Statements, two: Statements) -> bool:
+    return [(unit.key, unit.depth) for unit in one] == [(unit.key, unit.depth) for unit in two]
+
+
+def _without(text: str, names: Collection[str]) -> str:
+    """A file without some definitions, and what only these import."""
+    rest = [
+        unit for name, part in chunks(split(text, PYTHON)) if name not in names for unit in part
+    ]
+    return mended(write_units(rest), text, ())
 
 
 def _import_of(text: str, path: str, names: Sequence[str]) -> str:
