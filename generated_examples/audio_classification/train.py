@@ -97,7 +97,8 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
-    progress = Progress(batches_per_epoch)
+    samples = tuple(len(loader.dataset) for loader in (train_loader, val_loader, test_loader))
+    progress = Progress(batches_per_epoch, samples)
     train_loss = RunningLoss(accelerator)
     shown = [val_loader.dataset[row] for row in range(min(8, len(val_loader.dataset)))]
     metrics_file = MetricsFile(config.output_dir / "metrics.jsonl")

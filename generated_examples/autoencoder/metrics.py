@@ -16,6 +16,7 @@ from tqdm import tqdm
 @dataclass
 class Progress:
     batches_per_epoch: int = 0  # on each process
+    samples: tuple[int, ...] = ()  # in the training, validation and test data
     epoch: int = 0  # finished epochs
     batch: int = 0  # finished batches of the current epoch, on each process
     step: int = 0  # optimizer steps
@@ -27,6 +28,9 @@ class Progress:
         old, new = state["batches_per_epoch"], self.batches_per_epoch
         if new != old:
             raise SystemExit(f"An epoch had {old} batches, and now has {new}: start a new run.")
+        old, new = state.get("samples", self.samples), self.samples
+        if new != old:  # the parts are drawn from all samples: test samples would be trained
+            raise SystemExit(f"The data had {old} samples, and now have {new}: start a new run.")
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
 
 

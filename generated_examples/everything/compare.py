@@ -60,9 +60,12 @@ def is_lower_better(metric: str) -> bool:
 def find_runs(folders: list[Path]) -> list[Run]:
     """The runs in these folders, by name. Reports and skips files that can't be read."""
     runs = {}
-    for path in sorted(path for folder in folders for path in folder.rglob("config.json")):
+    paths = sorted(path for folder in folders for path in folder.rglob("config.json"))
+    found = {path.parent for path in paths}
+    for path in paths:
         folder = path.parent
-        if folder.name.startswith("checkpoint"):  # it has a copy of config.json
+        # a checkpoint and an export have a copy of config.json
+        if folder.name.startswith("checkpoint") or not found.isdisjoint(folder.parents):
             continue
         try:
             config = json.loads(path.read_text(encoding="utf-8"))

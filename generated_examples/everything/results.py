@@ -61,7 +61,7 @@ KEYS = {
 }
 
 
-def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
+def show_best(study: optuna.Study, folder: Path, flags: list[str]) -> tuple[str, dict]:
     """Print and return the settings of the best trial, with its name, and draw what matters."""
     done = study.get_trials(states=[TrialState.COMPLETE])
     if not done:
@@ -71,7 +71,11 @@ def show_best(study: optuna.Study, folder: Path) -> tuple[str, dict]:
     print(
         f"\nThe best of {len(done)} complete trials is number {best.number}, with {best.value:.5g}:"
     )
-    print("  accelerate launch --config_file accelerate.yaml train.py", *to_flags(settings))
+    print(
+        "  accelerate launch --config_file accelerate.yaml train.py",
+        *map(quote, flags),
+        *to_flags(settings),
+    )
     print_answers(settings)
     matplotlib.use("agg")
     plot_optimization_history(study).figure.savefig(folder / "history.png")
@@ -119,6 +123,10 @@ def repeat(folder: Path, flags: list[str], settings: dict, seeds: range, jobs: i
     print(f"\nThe mean over {len(seeds)} seeds, and its 95% confidence interval:")
     for name in sorted(results[seeds[0]].keys() - {"step"}):
         values = [results[seed][name] for seed in seeds]
+        if None in values:  # NaN, or infinite
+            summary[name] = {"seeds": dict(zip(seeds, values, strict=True))}
+            print(f"  {name} is not finite with seed {seeds[values.index(None)]}")
+            continue
         middle = mean(values)
         half = QUANTILES[len(values) - 2] * stdev(values) / sqrt(len(values))
         summary[name] = {"mean": middle, "interval": [middle - half, middle + half]}

@@ -65,7 +65,7 @@ def write_card(config: Config, model, license: str, **values) -> ModelCard:
         if "low" in row and isclose(row["value"], metrics.get(name, inf), rel_tol=1e-3):
             intervals[name] = f"{row['low']:.5g} to {row['high']:.5g}"
     values["intervals"] = intervals
-    if not intervals:
+    if not intervals and not report.exists():
         print(f"The metrics in the card have no intervals: run evaluate.py --run {run} first.")
     values |= {"facts": facts, "changed": changed, "metrics": metrics}
     return ModelCard.from_template(metadata, PROJECT / "model_card.md", **values)

@@ -87,6 +87,7 @@ def test_each_run_is_a_line(project: Path, compare: Compare) -> None:
     make_run(runs / "cross_validation/fold1", lines(0.7), seed=1)
     make_run(runs / "search/first/trial_0003", lines(), learning_rate=0.123456789, width=8, seed=1)
     copy = make_run(runs / "seed_0/checkpoint_00000030", [])
+    make_run(runs / "seed_0/export/safetensors", [])
     (runs / "seed_0/pretrained").mkdir()
     (runs / "seed_0/pretrained/config.json").write_text('{"hidden_size": 64}')
     result = compare()

@@ -290,6 +290,29 @@ def test_metrics_by_a_column_beside_the_texts(own_file: bool, tmp_path: Path) ->
 
 
 @pytest.mark.train
+@pytest.mark.every_run
+def test_data_that_changed_since_the_run_are_refused(tmp_path: Path) -> None:
+    """Columns in another order are other inputs; with one more row the parts have others."""
+    lines = [f"{row % 7},{row % 5},{row % 7 - row % 5}" for row in range(60)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["a,b,y", *lines]))
+    task = "tabular_regression"
+    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
+    given |= {f"{task}.path": str(path), f"{task}.target": "y"}
+    project = train(tmp_path / "project", given, *BRIEF, "--output-dir", "runs/latest")
+    evaluate(project)
+    path.write_text("\n".join(["b,a,y", *lines]))
+    said = "columns was ['a', 'b'] in runs/latest, and is ['b', 'a'] in the data now.\n"
+    assert message(project, "--run", "runs/latest") == said
+    path.write_text("\n".join(["a,b,y", *lines, "1,2,3"]))
+    again = run_python(project, ["train.py", "--resume", "--epochs", "2"])
+    assert (
+        again.stderr
+        == "The data had (36, 12, 12) samples, and now have (37, 12, 12): start a new run.\n"
+    )
+
+
+@pytest.mark.train
 @pytest.mark.sweep
 @pytest.mark.parametrize("data", ["csv", "folder"])
 def test_samples_are_named_by_their_files(data: str, tmp_path: Path) -> None:

@@ -388,6 +388,9 @@ def test_seeds(project: Project) -> None:
     code, out, _ = project.search("--trials", "0", "--seeds", "2", "--output-dir", "runs/plain")
     assert code == 0 and "defaults_seed_1 is done" in out
     assert "--learning-rate" not in (project.folder / "notes").read_text()
+    flags = ["--trials", "0", "--seeds", "2", "--epochs", "5", "--output-dir", "runs/plain"]
+    code, _, err = project.search(*flags)
+    assert code == 1 and err.startswith("runs/plain began with {'flags': ['--seed=0']")
 
 
 @train

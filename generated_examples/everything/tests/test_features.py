@@ -327,6 +327,13 @@ def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     assert found["mean"] == pytest.approx((low + high) / 2)
     assert found["deviation"] == pytest.approx((high - low) / 2**0.5)
     assert f"test_loss {(low + high) / 2:.4f} ± " in capsys.readouterr().out
+    folds = iter([{"loss": 1.0, "rate": 1.0}, {"loss": None, "rate": 3.0}])  # NaN in the second
+    monkeypatch.setattr(cross_validate, "run_fold", lambda *arguments: next(folds))
+    cross_validate.main()
+    assert capsys.readouterr().out.endswith("loss is not finite in fold 1\nrate 2.0000 ± 1.4142\n")
+    monkeypatch.setattr(sys, "argv", ["cross_validate.py", "--cross-validation-fold", "2"])
+    with pytest.raises(SystemExit, match="2"):
+        cross_validate.main()
 
 
 def test_augmentation_depends_on_seed_epoch_and_index():

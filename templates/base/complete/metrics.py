@@ -14,6 +14,7 @@ from tqdm import tqdm
 @dataclass
 class Progress:
     batches_per_epoch: int = 0  # on each process
+    #: slot progress
     epoch: int = 0  # finished epochs
     batch: int = 0  # finished batches of the current epoch, on each process
     step: int = 0  # optimizer steps
@@ -25,6 +26,7 @@ class Progress:
         old, new = state["batches_per_epoch"], self.batches_per_epoch
         if new != old:
             raise SystemExit(f"An epoch had {old} batches, and now has {new}: start a new run.")
+        #: slot load_progress
         self.epoch, self.batch, self.step = state["epoch"], state["batch"], state["step"]
 
 

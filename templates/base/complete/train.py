@@ -75,7 +75,11 @@ def main(config: Config) -> None:
     batches_per_epoch, total_steps = count_steps(train_loader, config)
     config.output_dir.mkdir(parents=True, exist_ok=True)
     log(describe(accelerator, model, config, total_steps))
-    progress = Progress(batches_per_epoch)
+    #: slot before_progress
+    progress = Progress(
+        batches_per_epoch
+        #: slot progress
+    )
     train_loss = RunningLoss(accelerator)
     #: slot before_training
     #: slot setup

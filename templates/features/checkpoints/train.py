@@ -5,6 +5,12 @@ from config import find_checkpoints
 
 #: slot checkpoints
 
+#: slot before_progress without stream
+samples = tuple(len(loader.dataset) for loader in (train_loader, val_loader, test_loader))
+
+#: slot progress without stream
+, samples
+
 #: slot skip_batches
 if progress.batch:  # resumed within an epoch
     batches = accelerator.skip_first_batches(train_loader, progress.batch)

@@ -38,7 +38,8 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
 
 
 def main() -> None:
-    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    text = {"description": __doc__, "formatter_class": RawDescriptionHelpFormatter}
+    parser = ArgumentParser(allow_abbrev=False, **text)
     folder = Path("runs/cross_validation")
     parser.add_argument("--output-dir", "--output_dir", type=Path, default=folder)
     names = "--cross-validation-folds", "--cross_validation_folds"
@@ -47,6 +48,8 @@ def main() -> None:
     folds = own.cross_validation_folds
     if folds < 2:
         parser.error("--cross-validation-folds: at least 2")
+    if any(flag.replace("_", "-").startswith("--cross-validation-fold") for flag in flags):
+        parser.error("--cross-validation-fold: each fold is held out here")
     #: slot folder
 
     rows = []
@@ -56,6 +59,10 @@ def main() -> None:
     summary = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
+        if None in values:  # NaN, or infinite
+            summary[name] = {"folds": values}
+            print(f"{name} is not finite in fold {values.index(None)}")
+            continue
         summary[name] = {"mean": mean(values), "deviation": stdev(values), "folds": values}
         print(f"{name} {mean(values):.4f} ± {stdev(values):.4f}")
     (own.output_dir / "summary.json").write_text(json.dumps(summary, indent=1))

@@ -34,8 +34,18 @@ def build_loader(config: Config, split: str) -> DataLoader:
     return DataLoader(data, val_loader.batch_size, **settings)
 
 
+#: region check_same if same_data is filled
+def check_same(name: str, accelerator: Accelerator, run: Path) -> None:
+    """Exit if the data say something else of the model than when the run was trained."""
+    saved, now = read_settings(run), list_settings(accelerator, load_config(run))
+    if name in saved and str(saved[name]) != str(now[name]):
+        raise SystemExit(f"{name} was {saved[name]} in {run}, and is {now[name]} in the data now.")
+
+
+#: end check_same
 def open_run(accelerator: Accelerator, run: Path, split: str, weights: Path | None = None):
     """The settings of a run, its model, and the loader of a split, both on this process."""
+    #: slot same_data
     config, model = load(run, device="cpu")
     if weights:
         try:
@@ -127,6 +137,7 @@ from torch import Tensor
 
 from bootstrap import Columns, Metrics, compare, find_intervals, is_same_data, mcnemar
 from bootstrap import measure_classes, measure_groups
+from config import list_settings, load_config, read_settings
 from data import class_names
 from errors import count_pairs, draw_losses, draw_predictions, write_classes, write_confusion
 from errors import draw_images, write_samples
@@ -293,3 +304,6 @@ f"{table['labels'][row]} | {table['predictions'][row]}"
 
 #: slot caption when project.task=image_classification without stream with numbers
 f"{table['target'][row]:.4g} | {table['prediction'][row]:.4g}"
+
+#: slot same_data with saved_classes with checkpoints
+check_same("classes", accelerator, run)

@@ -57,6 +57,7 @@ def open_study(folder: Path, flags: list[str]) -> optuna.Study:
     fixed = {"flags": flags, "metric": METRIC, "direction": DIRECTION}
     before = study.user_attrs.get("fixed", fixed)
     tried = any(trial.state.is_finished() for trial in study.trials)
+    tried = tried or any(folder.glob("*_seed_*"))
     if before != fixed and (tried or before["direction"] != DIRECTION):
         raise SystemExit(f"{folder} began with {before}: keep these, or use another --output-dir.")
     study.set_user_attr("fixed", fixed)
@@ -174,7 +175,7 @@ def main() -> None:
         try:
             study = open_study(folder, flags)
             run_trials(study, folder, flags, own.trials, own.jobs)
-            name, settings = show_best(study, folder)
+            name, settings = show_best(study, folder, flags)
             if own.seeds:
                 seeds = range(own.seed + 1, own.seed + 1 + own.seeds)  # not the seed of the search
                 repeat(folder / name, flags, settings, seeds, own.jobs)

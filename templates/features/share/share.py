@@ -152,7 +152,7 @@ for name, row in json.loads(report.read_text()).items() if report.exists() else 
     if "low" in row and isclose(row["value"], metrics.get(name, inf), rel_tol=1e-3):
         intervals[name] = f"{row['low']:.5g} to {row['high']:.5g}"
 values["intervals"] = intervals
-if not intervals:
+if not intervals and not report.exists():
     print(f"The metrics in the card have no intervals: run evaluate.py --run {run} first.")
 
 #: slot functions without learning_curves

@@ -12,3 +12,10 @@ settings["classes"] = class_names(config)
 
 #: slot fixed when dataset=csv with class_counts
 "classes": "the model has an output for each",
+
+#: into evaluate.py
+#: slot same_data when labels=number with checkpoints
+check_same("target_scale", accelerator, run)
+
+#: slot same_data when dataset=csv with class_counts with checkpoints
+check_same("classes", accelerator, run)

@@ -6,3 +6,7 @@ settings["tags"] = tag_names(config)
 #: into checkpoint.py
 #: slot fixed
 "tags": "the model has an output for each",
+
+#: into evaluate.py
+#: slot same_data with checkpoints
+check_same("tags", accelerator, run)
