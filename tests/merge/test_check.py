@@ -413,7 +413,7 @@ def test_an_own_line_that_loses_its_metrics(cli: Cli, tmp_path: Path) -> None:
     assert cli("new", project, "--yes").code == 0
     line = "        metrics_file.append(progress.step, metrics)\n"
     own = "        accelerator.log(metrics, step=progress.step)\n"
-    replace_in(project / "train.py", f"{line}        if", f"{line}{own}        if")
+    replace_in(project / "train.py", f"{line}        progress", f"{line}{own}        progress")
     result = cli("add", "evaluation_by_steps", project)
     assert result.code == 1
     assert "metrics" in result.out  # a conflict where it stands, or a warning

@@ -46,7 +46,11 @@ def test_agents_md_is_short_and_speaks_of_this_project(name: str) -> None:
     named = {word for row in quoted for word in row.split() if re.fullmatch(r"[\w/]+\.\w+", word)}
     commands = [row for row in quoted if row.startswith("python predict.py")]
     asked = {word for row in commands for word in row.split()}  # files of the user
-    named -= asked - {"predict.py"} | {"config.NAME", "accelerator.is_main_process"}
+    named -= asked - {"predict.py"} | {
+        "config.NAME",
+        "progress.batch",
+        "accelerator.is_main_process",
+    }
     assert {"train.py", "model.py", "data.py"} <= named <= files.keys(), named - files.keys()
     fields = re.findall(r"^    (\w+): ", files.get("config.py", files["train.py"]), re.MULTILINE)
     flags = re.findall(r"--([a-z-]+)", " ".join(row for row in quoted if "train.py" in row))
