@@ -73,8 +73,8 @@ def show_best(study: optuna.Study, folder: Path, flags: list[str]) -> tuple[str,
     )
     print(
         "  accelerate launch --config_file accelerate.yaml train.py",
-        *map(quote, flags),
         *to_flags(settings),
+        *map(quote, flags),
     )
     print_answers(settings)
     matplotlib.use("agg")

@@ -154,6 +154,9 @@ def write_train(plan: Plan, rendered: str) -> str:
     text = _change(text, r"train_loss.add\(loss, len\(targets\)\)", "train_loss.add(loss, samples)")
     if plan.scheduler and plan.answers.get("features.checkpoints.enabled", True):
         text = _change(text, r'(\s+|\{)("metrics_file": )', r'\1"scheduler": scheduler,\1\2')
+    # a loader of a script may have no data set of a length
+    text = re.sub(r"\n    samples = tuple\(.*", "", text)
+    text = text.replace("Progress(batches_per_epoch, samples)", "Progress(batches_per_epoch)")
     if plan.keeps_modes:
         text = _change(text, r"\n        model\.train\(\)", "")
     if plan.loaders_take_model:

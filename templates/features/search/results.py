@@ -30,7 +30,7 @@ def show_best(study: optuna.Study, folder: Path, flags: list[str]) -> tuple[str,
         return "defaults", {}
     best, settings = study.best_trial, study.best_trial.user_attrs["settings"]
     print(f"\nThe best of {len(done)} complete trials is number {best.number}, with {best.value:.5g}:")
-    print("  {{ launch.script }}", *map(quote, flags), *to_flags(settings))
+    print("  {{ launch.script }}", *to_flags(settings), *map(quote, flags))
     print_answers(settings)
     matplotlib.use("agg")
     plot_optimization_history(study).figure.savefig(folder / "history.png")
