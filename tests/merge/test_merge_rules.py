@@ -698,6 +698,8 @@ def test_an_attribute_that_is_a_parameter_is_followed_into_the_function() -> Non
     text = clean(base, ours, theirs)
     assert "    show(values)\n    track(values, step)\n    file.append(step, values)\n" in text
     assert "    finish(file, state.step)\n    end()\n" in text
+    sets = base.replace("show(values)", "show(values)\n            state.step = 0")
+    assert "\n    step = 0\n" not in str(merge(base, ours, sets).files["train.py"])
 
 
 def test_a_variable_is_used_as_long_as_its_log_line_is_asked_about() -> None:

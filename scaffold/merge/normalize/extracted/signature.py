@@ -63,12 +63,19 @@ def _flow(moved: Moved, part: Part) -> tuple[set[str], set[str]]:
 
 
 def binds_outer_names(old: Moved, new: Moved, part: Part) -> bool:
-    """Whether an update binds names in an inner function that it has from outside: they would be
-    other ones."""
+    """Whether an update binds names in an inner function that it has from outside, or attributes
+    that are parameters of a function: they would be other ones."""
     start, end = new.spans[part]
     rows = new.of(part)[start:end]
     bound = bound_in(rows) - bound_in(old.of(part)[slice(*old.spans[part])])
-    return part.is_inner and bool(bound & needed_by(rows))
+    sets = {ast.unparse(target) for unit in rows for target in _targets(unit.node)}
+    return bool(sets & part.passed.keys()) or (part.is_inner and bool(bound & needed_by(rows)))
+
+
+def _targets(node: ast.AST | None) -> Sequence[ast.expr]:
+    """The attributes that a statement assigns to."""
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    return [target for target in targets if isinstance(target, ast.Attribute)]
 
 
 def _next_round(side: Statements, start: int, head: int) -> Statements:
