@@ -146,13 +146,16 @@ copies["run/model.safetensors"] = run / "model.safetensors"
 #: end share
 
 #: slot values with evaluate
-intervals, report = {}, run / "evaluation/test/metrics.json"
+report, known = run / "evaluation/test/metrics.json", {}
 for name, row in json.loads(report.read_text()).items() if report.exists() else []:
     # only if they belong to these weights
-    if "low" in row and isclose(row["value"], metrics.get(name, inf), rel_tol=1e-3):
-        intervals[name] = f"{row['low']:.5g} to {row['high']:.5g}"
-values["intervals"] = intervals
-if not intervals and not report.exists():
+    if "value" in row and isclose(row["value"], metrics.get(name, inf), rel_tol=1e-3):
+        known[name] = row
+intervals = {name: row for name, row in known.items() if "low" in row}
+values["intervals"] = {
+    name: f"{row['low']:.5g} to {row['high']:.5g}" for name, row in intervals.items()
+}
+if not known:
     print(f"The metrics in the card have no intervals: run evaluate.py --run {run} first.")
 
 #: slot functions without learning_curves
