@@ -137,7 +137,8 @@ def remove_old(folder: Path, keep: int) -> None:
 def lock(folder: Path) -> None:
     """Exit if another process trains in this folder. The lock of a process that died is ignored."""
     path, this = folder / "run.lock", psutil.Process()
-    if path.exists() and (owner := path.read_text().split()):  # empty after a kill
+    owner = path.read_text().split() if path.exists() else []
+    if owner:  # a kill may leave an empty file
         host, pid, start = owner
         # a number is used again after a process died, with another start time
         others = [other for other in psutil.process_iter(["create_time"]) if other != this]

@@ -38,8 +38,9 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
 
 
 def main() -> None:
-    text = {"description": __doc__, "formatter_class": RawDescriptionHelpFormatter}
-    parser = ArgumentParser(allow_abbrev=False, **text)
+    parser = ArgumentParser(
+        description=__doc__, formatter_class=RawDescriptionHelpFormatter, allow_abbrev=False
+    )
     folder = Path("runs/cross_validation")
     parser.add_argument("--output-dir", "--output_dir", type=Path, default=folder)
     names = "--cross-validation-folds", "--cross_validation_folds"
