@@ -1,4 +1,4 @@
-"""A run is as long as its settings say, and a finished one stays as it is: settings by chance."""
+"""With random settings, a run is as long as they say, and a finished one stays as it is."""
 
 import json
 import math
@@ -21,7 +21,7 @@ CATALOG = load_catalog()
 BUNDLES = shared_bundles(apart=3, each=2)
 ENDS_EARLY = {"early_stopping", "stop_on_spike", "evaluation_by_steps"}  # or has other lines
 ACCUMULATION = "training.gradient_accumulation_steps"
-ALONE = [
+ALWAYS_ON = [
     Way(name, ((f"features.{name}.enabled", True),)) for name in ("checkpoints", "metrics_file")
 ]
 
@@ -50,28 +50,31 @@ def test_a_run_has_the_steps_and_epochs_of_its_settings(
     random = Random(label)
     accumulation = random.choice([1, 2, 3])
     several = Way("gradient_accumulation", ((ACCUMULATION, accumulation),))
-    if conflict(CATALOG, [*on, *ALONE, several], task):
+    if conflict(CATALOG, [*on, *ALWAYS_ON, several], task):
         accumulation = 1
-    given = {**given_for(CATALOG, [*on, *ALONE], project__task=task), ACCUMULATION: accumulation}
+    given = {
+        **given_for(CATALOG, [*on, *ALWAYS_ON], project__task=task),
+        ACCUMULATION: accumulation,
+    }
     project = write_files(tmp_path / "project", render(given))
     whole = not ENDS_EARLY & {way.feature for way in on}
     for number in range(3):
         settings = draw(random, accumulation)
-        check(project, settings, accumulation, f"runs/{number}", whole)
-        proven("runs of chance settings", 1)
+        check(project, settings, accumulation, number, whole)
+        proven("runs with random settings", 1)
 
 
 def check(
-    project: Path, settings: dict[str, int | str], accumulation: int, run: str, whole: bool
+    project: Path, settings: dict[str, int | str], accumulation: int, number: int, whole: bool
 ) -> None:
-    """Train with these settings, and again with `--resume`."""
+    """Train with these settings, on 1 or 2 processes in turn, and again with `--resume`."""
+    run, processes = f"runs/{number}", 1 + number % 2
     flags = [f"--{key.replace('_', '-')}={value}" for key, value in settings.items()]
     script = ["train.py", *flags, "--output-dir", run]
-    processes = 1 + len(run) % 2
     first = succeed(start(project, script, processes))
     assert count_processes(first.stdout) == processes
-    a_epoch = int(settings["limit_batches"]) // accumulation
-    total = int(settings["epochs"]) * a_epoch
+    per_epoch = int(settings["limit_batches"]) // accumulation
+    total = int(settings["epochs"]) * per_epoch
     total = min(total, int(settings["max_steps"]) or total)
     steps = [int(step) for step in re.findall(rf"^step (\d+)/{total} ", first.stdout, re.M)]
     every = int(settings["log_every"])
@@ -83,7 +86,8 @@ def check(
     if whole:
         epochs = re.findall(r"^epoch (\S+)/", first.stdout, re.M)
         assert epochs == [
-            f"{min(end, total) / a_epoch:.5g}" for end in range(a_epoch, total + a_epoch, a_epoch)
+            f"{min(end, total) / per_epoch:.5g}"
+            for end in range(per_epoch, total + per_epoch, per_epoch)
         ], (settings, first.stdout)
         assert steps == expected, (settings, first.stdout)
         assert rows[-1]["step"] == total

@@ -5,7 +5,6 @@ definitions in it as they were and as they are now. What it imports follows from
 needs.
 """
 
-import itertools
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -100,7 +99,8 @@ def fill_new_files(files: Sequence[OpenFile], project: Versions) -> dict[str, st
             there = [*chunks(split(text, PYTHON))]
             moved = {name for name, part in there if name in edited and _say_same(part, base[name])}
             parts = [own[name] if name in moved else part for name, part in there]
-            filled = mended(write_units([*itertools.chain(*parts)]), text, (file.texts[1],))
+            units = [unit for part in parts for unit in part]
+            filled = mended(write_units(units), text, (file.texts[1],))
             if moved and not any(row.kind == UNDEFINED for row in find_faults(filled)):
                 new[path] = filled
                 rest = [_without(side, moved) for side in file.texts[:2]]
