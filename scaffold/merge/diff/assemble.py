@@ -234,7 +234,7 @@ def _of_the_question(
     heads = {n + 1 for n in starts if theirs[n].is_comment or theirs[n].is_decorator}
     starts = [n for n in starts if n not in heads]  # with what stands above a statement
     parts = [theirs[a:b] for a, b in itertools.pairwise([0, *starts[1:], len(theirs)])]
-    modules, own = triple.modules(), triple.ours.added
+    modules, own = triple.modules, triple.ours.added
     apart = [
         number
         for number, part in enumerate(parts)

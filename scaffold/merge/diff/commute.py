@@ -187,7 +187,7 @@ def _given_by(triple: Triple, gap: int) -> int | None:
 def _share_only(
     triple: Triple, ours: Statements, theirs: Statements, given: Collection[str]
 ) -> bool:
-    modules = triple.modules()
+    modules = triple.modules
     return not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, given)
 
 

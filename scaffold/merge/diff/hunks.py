@@ -253,7 +253,7 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
     return (
         not ours
         or not theirs
-        or can_commute(ours, theirs, triple.modules())
+        or can_commute(ours, theirs, triple.modules)
         or work_on_given(triple, gap, ours, theirs)
         or get_given_again(triple, gap, ours, theirs)
         or leaves_first(triple, gap, ours, theirs)
@@ -269,9 +269,7 @@ def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements)
         return False
     head = theirs[leaves[0] - 1]
     rest = [unit for unit in theirs if unit not in (head, theirs[leaves[0]])]
-    if not isinstance(head.node, ast.If) or (
-        rest and not can_commute(ours, rest, triple.modules())
-    ):
+    if not isinstance(head.node, ast.If) or (rest and not can_commute(ours, rest, triple.modules)):
         return False
     changed = {name for row in ours for name in effects_of(row).binds | effects_of(row).changes}
     return not changed & effects_of(head).reads
@@ -280,7 +278,7 @@ def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements)
 def leaves_last(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
     """Whether the other side's new lines leave a loop. The owner's stand above them, so that each
     round still has them."""
-    above, modules = triple.base[gap - 1] if gap else None, triple.modules()
+    above, modules = triple.base[gap - 1] if gap else None, triple.modules
     returns = any(isinstance(unit.node, ast.Return) for unit in theirs)
     if above is None or returns or isinstance(above.node, ast.For | ast.While):
         return False

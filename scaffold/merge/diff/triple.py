@@ -48,7 +48,9 @@ class Triple:
         """The names that the owner's code reads."""
         return read_in(self.ours.units)
 
+    @cached_property
     def modules(self) -> set[str]:
+        """The names of what the three versions import."""
         rows = (*self.base, *self.ours.units, *self.theirs.units)
         return {found.called.split(".")[0] for row in rows for found in imports_of(row)}
 

@@ -141,7 +141,7 @@ def _only_computes(triple: Triple, place: int) -> bool:
     """Whether a statement binds names and changes nothing: it may be done for each part."""
     unit = triple.ours.units[place]
     effects = effects_of(unit)
-    changed = effects.changes - triple.modules() or effects.parts or effects.binds & effects.reads
+    changed = effects.changes - triple.modules or effects.parts or effects.binds & effects.reads
     return bool(effects.binds) and not changed and not has_gradients(unit.text)
 
 
@@ -225,7 +225,7 @@ def _belongs_inside(
         binds |= effects.binds
         changes |= effects.binds | effects.changes | effects.roots
     needs_part = bool(reads & inside.union(own)) or (bool(binds) and binds <= inside)
-    return needs_part and not changes & ours - triple.modules()
+    return needs_part and not changes & ours - triple.modules
 
 
 def _loop_of(side: Side, head: int) -> int:
@@ -252,7 +252,7 @@ def _sees_one_part(
         return ""
     for place in statement:
         effects = effects_of(ours.units[place])
-        adds_up = bool(effects.changes - triple.modules() or effects.binds & effects.reads)
+        adds_up = bool(effects.changes - triple.modules or effects.binds & effects.reads)
         if _OUTPUT.match(ours.units[place].text.strip()):
             continue
         for name in sorted(effects.reads - effects.binds):

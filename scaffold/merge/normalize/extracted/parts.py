@@ -19,6 +19,7 @@ from scaffold.merge.source.style import Renames, rename_units
 _OTHERS = 8  # lines of a run at least, for each line that its new definition has from elsewhere
 _NAMES = (ast.Name, ast.Tuple, ast.Constant)
 _VARIABLES = (ast.Name, ast.Attribute)
+_CALLED = re.compile(r"[\w.]+(?=\()")
 
 
 @dataclass(eq=False)
@@ -66,6 +67,7 @@ class Taken:
     kept: Mapping[int, int]  # the other ones, with the owner's lines
     gone: Sequence[int]
     new: Collection[str]  # what the owner's new definitions say
+    calls: Mapping[str, Sequence[Statement]]  # the owner's statements that call something, by name
 
 
 def find_parts(base: Statements, ours: Statements, renamed: Statements) -> list[Part]:
@@ -73,7 +75,7 @@ def find_parts(base: Statements, ours: Statements, renamed: Statements) -> list[
     old, new = functions(base), functions(ours, inner=True)
     known = functions(renamed).keys()
     classes = {"", *(name.rpartition(".")[0] for name in functions(ours))}
-    inner = _inner_lines(new)
+    inner, calls = _inner_lines(new), _calls_of(ours)
     found: list[Part] = []
     for function in old.values():
         own = new.get(function.name)
@@ -92,7 +94,7 @@ def find_parts(base: Statements, ours: Statements, renamed: Statements) -> list[
         ]
         held = bound_names(renamed, function)
         said = {_plain(ours[n], target, held) for target in targets for n in target.lines}
-        taken = Taken(function, kept, gone, said)
+        taken = Taken(function, kept, gone, said, calls)
         parts = [
             part
             for target in targets
@@ -176,13 +178,23 @@ def _function_of(node: ast.expr) -> str:
     return ast.dump(node.func) if isinstance(node, ast.Call) else ""
 
 
-def _passed(ours: Statements, target: Function, known: set[str]) -> dict[str, str]:
+def _calls_of(units: Statements) -> Mapping[str, Sequence[Statement]]:
+    """The statements that may call something, by its name."""
+    found: dict[str, list[Statement]] = defaultdict(list)
+    for unit in units:
+        if unit.node and not unit.is_head:
+            for name in set(_CALLED.findall(unit.text)):
+                found[name].append(unit)
+    return found
+
+
+def _passed(taken: Taken, target: Function, known: set[str]) -> dict[str, str]:
     """What a function is called with by other names than those of its parameters: variables, and
     their attributes, such as `progress.step`."""
     calls = [
         node
-        for unit in ours
-        if f"{target.name}(" in unit.text and unit.node and not unit.is_head
+        for unit in taken.calls.get(target.name, ())
+        if unit.node
         for node in nodes_of(unit.node)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == target.name
     ]
@@ -216,7 +228,7 @@ def _plain(unit: Statement, target: Function, known: set[str]) -> str:
 def _find(base: Statements, ours: Statements, target: Function, taken: Taken) -> Part | None:
     """The part of a function in a definition, if it has several statements that are gone."""
     function, kept = taken.function, taken.kept
-    passed = _passed(ours, target, bound_names(base, function))
+    passed = _passed(taken, target, bound_names(base, function))
     if passed:
         whole = slice(function.head + 1, function.end)
         base = [*base]
