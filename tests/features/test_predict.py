@@ -30,6 +30,7 @@ from support.inputs import (
     write_table,
     write_texts,
 )
+from support.kinds import CARRIERS, Carrier, to_csv
 from support.rendering import of_task, render, write_project
 from support.training import said, start, succeed
 
@@ -178,6 +179,48 @@ def test_each_input_has_its_row(name: str, tmp_path: Path, monkeypatch: pytest.M
             assert max(chances, key=lambda name: chances[name]) == f"p_{row['label']}"
     if "image" in one[0]:
         assert [row["image"] for row in one] == ["pictures/0/0.png", "pictures/1/1.png", "one.PNG"]
+
+
+NEW = {  # what predict.py gets of a data set: one of its files, or rows of its table
+    ".png": lambda c: next(v for name, v in c.files.items() if name.endswith(".png")),
+    ".wav": lambda c: next(v for name, v in c.files.items() if name.endswith(".wav")),
+    ".csv": lambda c: to_csv(c.rows),
+}
+KINDS = {"image": ".png", "object": ".png", "semantic": ".png", "audio": ".wav", "speech": ".wav"}
+KINDS |= {"autoencoder": ".png", "self": ".png", "tabular": ".csv", "forecasting": ".csv"}
+OF_FILES = [c for c in CARRIERS if c.task not in ("diffusion", "gan")]
+
+
+@pytest.mark.parametrize(
+    "carrier",
+    often(OF_FILES, [c for c in OF_FILES if c.name in ("object_detection, coco", "seq2seq")]),
+    ids=lambda carrier: carrier.name.replace(", ", "-"),
+)
+def test_a_prediction_needs_only_its_run(carrier: Carrier, tmp_path: Path) -> None:
+    """The training data may have changed since, or something else may be in their place."""
+    write_files(tmp_path, render(dict(carrier.answers)))
+    plain = carrier.plain()
+    flags = [
+        f"--{name.replace('_', '-')}={value}"
+        for name, value in (carrier.settings | plain.settings).items()
+    ]
+    files = {tmp_path / name: content for name, content in plain.files.items()}
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    succeed(start(tmp_path, [*SHORT, "--batch-size", "2", "--output-dir", "run", *flags], 1))
+    kind = KINDS.get(carrier.task.split("_")[0], "")
+    given = [f"new{kind}" if kind else "a [MASK]"] * (2 if "question" in carrier.task else 1)
+    given += ["b", "c"] if carrier.task == "multiple_choice" else []
+    if kind:
+        (tmp_path / given[0]).write_bytes(NEW[kind](carrier))
+    elif carrier.task == "reward_model":
+        given = write_conversations(tmp_path)
+    script = ["predict.py", *given, "--run", "run"]
+    before = succeed(start(tmp_path, script, 1)).stdout
+    for path in files:
+        path.write_bytes(b"something else\n")
+    assert succeed(start(tmp_path, script, 1)).stdout == before != ""
 
 
 def read_rows(printed: str) -> list[dict[str, str]]:

@@ -23,7 +23,14 @@ def load(folder: Path = Path(__file__).parent) -> nn.Module:
     settings["output_dir"] = folder  # where the run saved facts about its data
     config = namedtuple("Config", settings)(**settings)
     #: region build
-    model = build_model(config)
+    model = build_model(
+        config
+        #: slot built
+    )
     #: end build
     load_model(model, folder / "model.safetensors")
     return model.eval()
+#: end file
+
+#: slot built with saved_classes
+, json.loads((folder / "classes.json").read_text())

@@ -17,8 +17,14 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
     check_environment(Accelerator())
     #: end accelerator
     config = load_config(Path(folder or newest_run()))
+    #: slot before_build
     #: region build
-    model = build_model(config)
+    model = build_model(
+        #: region settings
+        config
+        #: end settings
+        #: slot built
+    )
     #: end build
     ...  #: slot load_weights
     return config, model.to(device or PartialState().device).eval()
@@ -77,6 +83,9 @@ import numpy as np
 from PIL import Image
 from safetensors import SafetensorError
 from safetensors.torch import load_model
+
+#: slot built with saved_classes
+, json.loads((config.output_dir / "classes.json").read_text())
 
 #: slot write
 #: region predict

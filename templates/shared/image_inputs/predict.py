@@ -54,6 +54,8 @@ except UnreadableImage as error:  # a data worker puts its traceback above
     raise SystemExit(str(error).rpartition("UnreadableImage: ")[2].strip()) from None
 
 #: into predict.py when pretrained=true without lora
-#: replace build
+#: slot before_build
 # the weights of the run replace the pretrained ones, which need not be downloaded
-model = build_model(replace(config, pretrained=False))
+
+#: replace settings
+replace(config, pretrained=False)

@@ -18,6 +18,9 @@ for table in share.split(4 * config.batch_size):
 #: replace rows
 return [{"row": number, **row} for number, row in enumerate(gather_object(rows), start=1)]
 
+#: slot built when path=given
+, Columns.load(config.output_dir)
+
 #: slot inputs when path=given
 def read_inputs(config: Config, names: list[str]) -> Tensor:
     """The rows of files with the columns of the training data, which become the same numbers."""

@@ -43,7 +43,6 @@ class Sounds(Dataset):
 #: slot build_loaders
 #: end file
 
-import json
 from functools import cache
 from math import pi
 from pathlib import Path
@@ -219,7 +218,6 @@ def read_clip(path: Path, label: str, place: str = "") -> Clip:
 
 def class_names(config) -> list[str]:
     """The names of the classes. A label is an index into this list."""
-    #: slot saved_names
     return sorted({clip.label for part in load_clips(config) for clip in part})
 
 #: replace init when dataset=files
@@ -260,8 +258,3 @@ def prepare(sound: Tensor, config) -> tuple[Tensor, int]:
     inputs = batch[extractor.model_input_names[0]][0]
     mask = batch.get("attention_mask")
     return inputs, len(inputs) if mask is None else int(mask.sum())
-
-#: slot saved_names when dataset=files with predict
-saved = Path(config.output_dir, "classes.json")
-if saved.exists() and not Path(config.path).exists():  # the run was moved
-    return json.loads(saved.read_text())

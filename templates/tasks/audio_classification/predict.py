@@ -1,8 +1,10 @@
+import json
+
 from torch import Tensor
 from torch.utils.data import DataLoader, default_collate
 
 from audio import read_sound
-from data import class_names, prepare, sample_rate
+from data import prepare, sample_rate
 
 #: slot functions
 def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
@@ -13,7 +15,7 @@ def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
         raise SystemExit(str(error)) from error
 
 #: slot before_batches
-names = class_names(config)
+names = json.loads((config.output_dir / "classes.json").read_text())
 
 #: slot batches
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):

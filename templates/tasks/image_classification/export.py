@@ -1,4 +1,7 @@
+import json
+
 import run_exported
+import torch
 from data import class_names
 
 #: slot facts
@@ -25,14 +28,15 @@ pixels = {"mode": "L", "size": 16, "range": [0, 1], "crop": "center"}
 #: replace pixels when dataset=image_folder|huggingface|csv
 pixels = {"mode": "RGB", "size": config.image_size, "range": [0, 255], "crop": "center"}
 
-#: replace output_names when dataset=image_folder|huggingface
-names = class_names(config)
+#: replace output_names with saved_classes
+names = json.loads((config.output_dir / "classes.json").read_text())
 
-#: replace output_names when dataset=csv labels=one
-names = class_names(config)
-
-#: replace output_names when labels=many
+#: replace output_names when dataset=scenes labels=many
 names = class_names(config)
 
 #: replace output_names when labels=number
 names: list[str] = []
+
+#: into load_exported.py when labels=number
+#: slot built
+, torch.zeros(2)

@@ -10,8 +10,12 @@ from torch import nn
 
 
 #: region build
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The model, before it is prepared."""
+    #: slot names
     ...  #: slot build_model
 #: end build
 #: end file
@@ -45,9 +49,15 @@ def build_network(config) -> nn.Module:
     ...  #: slot build_model
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The model, before it is prepared."""
-    return Regressor(build_network(config), read_targets(config))
+    #: region targets
+    targets = read_targets(config)
+    #: end targets
+    return Regressor(build_network(config), targets)
 
 #: slot model when model=cnn
 class ConvNet(nn.Module):
@@ -227,10 +237,30 @@ return MLP(
 10
 
 #: slot classes when dataset=image_folder|huggingface
+#: region count
 len(class_names(config))
+#: end count
 
 #: slot classes when labels=one|many
+#: region count
 len(class_names(config))
+#: end count
+
+#: slot parameters with predict with saved_classes
+, names: list[str] | None = None
+
+#: slot names with predict with saved_classes
+names = names or class_names(config)  # those of a run, so that no data is needed
+
+#: replace count with predict with saved_classes
+len(names)
+
+#: slot parameters when labels=number with predict
+, targets: Tensor | None = None
+
+#: replace targets when labels=number with predict
+if targets is None:  # else the weights have their scale
+    targets = read_targets(config)
 
 #: slot classes when labels=number
 1

@@ -34,7 +34,6 @@ def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects
 #: slot build_loaders
 #: end file
 
-import json
 from dataclasses import dataclass, field
 from functools import cache
 from glob import escape
@@ -227,7 +226,6 @@ def scale_masks(rows: list[dict], size: int) -> Tensor:
 #: slot build_datasets when dataset=yolo
 def class_names(config) -> list[str]:
     """The names of the classes, in the order of their numbers: `names` in data.yaml."""
-    #: slot saved_names
     path = Path(config.path, "data.yaml")
     names = read_yaml(path).get("names")
     if not names:
@@ -368,7 +366,6 @@ def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
 #: slot build_datasets when dataset=voc
 def class_names(config) -> list[str]:
     """The names of the classes in the training data, sorted."""
-    #: slot saved_names
     return sorted({label for row in read_part(config, "train") for label in row.labels})
 
 
@@ -526,8 +523,3 @@ def read_line(line: str, row: Annotated, names: list[str], place: str) -> None:
     across, down = points[::2], points[1::2]
     row.add([min(across), min(down), max(across), max(down)], names[number], place)
     row.masks.append(coco.merge(coco.frPyObjects([points], height, width)))
-
-#: slot saved_names when dataset=coco|yolo|voc with predict
-saved = Path(config.output_dir, "classes.json")
-if saved.exists() and not Path(config.path).exists():  # the run was moved
-    return json.loads(saved.read_text())

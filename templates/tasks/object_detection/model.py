@@ -57,8 +57,14 @@ def build_level(inputs: int, outputs: int, stride: int = 1) -> nn.Sequential:
 #: slot model
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The model, before it is prepared."""
+    #: region names
+    names = class_names(config)
+    #: end names
     ...  #: slot build_model
 #: end file
 
@@ -94,8 +100,7 @@ class Backbone(nn.Module):
 if config.width % 8:
     raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
 widths = [config.width * factor for factor in (1, 2, 4, 4, 4)]
-classes = len(class_names(config))
-return Detector(Backbone(widths), widths[1:], classes, 2 * config.width)
+return Detector(Backbone(widths), widths[1:], len(names), 2 * config.width)
 
 #: slot model when model=timm
 class Backbone(nn.Module):
@@ -131,4 +136,10 @@ if not {4, 8, 16, 32} <= {*strides}:
     )
 levels = [strides.index(stride) for stride in (4, 8, 16, 32)]
 channels = [model.feature_info.channels()[level] for level in levels]
-return Detector(Backbone(model, levels), channels, len(class_names(config)), config.width)
+return Detector(Backbone(model, levels), channels, len(names), config.width)
+
+#: slot parameters with predict with saved_classes
+, names: list[str] | None = None
+
+#: replace names with predict with saved_classes
+names = names or class_names(config)  # those of a run, so that no data is needed

@@ -31,7 +31,12 @@ def list_objects(found: Tensor, image: Image.Image, size: int, names: list[str])
     #: end objects
 
 #: slot before_batches
+#: region names
 names = class_names(config)
+#: end names
+
+#: replace names with saved_classes
+names = json.loads((config.output_dir / "classes.json").read_text())
 
 #: slot batches
 for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):

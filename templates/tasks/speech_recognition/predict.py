@@ -8,9 +8,8 @@ from audio import read_sound
 from data import count_seconds, pad, prepare, sample_rate
 from metrics import read_letters
 
-#: replace build when model=ctc|pretrained
-letters = json.loads((config.output_dir / "letters.json").read_text())
-model = build_model(config, letters)
+#: slot built when model=ctc|pretrained
+, json.loads((config.output_dir / "letters.json").read_text())
 
 #: slot before_batches when model=ctc|pretrained
 letters = json.loads((config.output_dir / "letters.json").read_text())

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 from columns import Columns
 
 #: slot build_model
@@ -17,12 +15,17 @@ class Regressor(nn.Module):
         return outputs * self.scale.std + self.scale.mean
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The model, before it is prepared."""
     #: slot saved_columns
     return Regressor(*build_datasets(config)[0][:])
 
+#: slot parameters when path=given with predict
+, columns: Columns | None = None
+
 #: slot saved_columns when path=given with predict
-if not Path(config.path).exists():  # the run was moved: its weights have the rest
-    columns = Columns.load(config.output_dir)
+if columns:  # those of a run, so that no data is needed: the weights have the rest
     return Regressor(torch.zeros(2, len(columns.names)), torch.zeros(2))

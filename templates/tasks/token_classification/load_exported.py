@@ -1,2 +1,2 @@
-#: replace build
-model = build_model(config, json.loads((folder / "tags.json").read_text()))
+#: slot built
+, json.loads((folder / "tags.json").read_text())

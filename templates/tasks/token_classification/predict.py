@@ -38,8 +38,8 @@ def read_entities(text: str, spans: list[tuple[int, int]], probs: Tensor, names:
         entities.append({**row, "probability": probability})
     return entities
 
-#: replace build
-model = build_model(config, json.loads((config.output_dir / "tags.json").read_text()))
+#: slot built
+, json.loads((config.output_dir / "tags.json").read_text())
 
 #: slot before_batches
 names = json.loads((config.output_dir / "tags.json").read_text())

@@ -39,6 +39,19 @@ def hide_padding(x: Tensor, lengths: Tensor) -> Tensor:
     return x * (frames < lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(3)
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The model, before it is prepared."""
-    return SoundCNN(len(class_names(config)), config.mels, config.width)
+    #: region names
+    names = class_names(config)
+    #: end names
+    return SoundCNN(len(names), config.mels, config.width)
+#: end file
+
+#: slot parameters with predict with saved_classes
+, names: list[str] | None = None
+
+#: replace names with predict with saved_classes
+names = names or class_names(config)  # those of a run, so that no data is needed

@@ -42,6 +42,19 @@ class Pretrained(nn.Module):
         return self.model(inputs, attention_mask=mask.long()).logits
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The pretrained model, before it is prepared."""
-    return Pretrained(config.pretrained_name, len(class_names(config)))
+    #: region names
+    names = class_names(config)
+    #: end names
+    return Pretrained(config.pretrained_name, len(names))
+#: end file
+
+#: slot parameters with predict with saved_classes
+, names: list[str] | None = None
+
+#: replace names with predict with saved_classes
+names = names or class_names(config)  # those of a run, so that no data is needed

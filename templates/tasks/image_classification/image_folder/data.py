@@ -1,5 +1,4 @@
 #: when dataset=image_folder
-import json
 from functools import partial
 from pathlib import Path
 
@@ -81,12 +80,6 @@ def training_folder(config) -> Path:
 
 
 def class_names(config) -> list[str]:
-    #: slot saved_names
     folders = class_folders(training_folder(config))
     check_spelling({folder.name: str(folder) for folder in folders}, "class")
     return [folder.name for folder in folders]
-
-#: slot saved_names with predict
-saved = Path(config.output_dir, "classes.json")
-if saved.exists() and not Path(config.path).exists():  # the run was moved
-    return json.loads(saved.read_text())

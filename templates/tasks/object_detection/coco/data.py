@@ -5,7 +5,6 @@ from accelerate import PartialState
 
 #: slot build_datasets
 def class_names(config) -> list[str]:
-    #: slot saved_names
     return [*read_categories(find_part(config, "train")).values()]
 
 

@@ -65,9 +65,15 @@ class Pretrained(nn.Module):
         return found, losses
 
 
-def build_model(config) -> nn.Module:
+def build_model(
+    config
+    #: slot parameters
+) -> nn.Module:
     """The pretrained model, before it is prepared."""
-    model, size = Pretrained(config.pretrained_name, len(class_names(config))), config.image_size
+    #: region names
+    names = class_names(config)
+    #: end names
+    model, size = Pretrained(config.pretrained_name, len(names)), config.image_size
     try:
         with torch.no_grad():
             model.eval()(torch.zeros(1, 3, size, size))
@@ -77,3 +83,10 @@ def build_model(config) -> nn.Module:
             f"--image-size to a larger multiple of 32, such as 640: {error}"
         ) from error
     return model
+#: end file
+
+#: slot parameters with predict with saved_classes
+, names: list[str] | None = None
+
+#: replace names with predict with saved_classes
+names = names or class_names(config)  # those of a run, so that no data is needed
