@@ -85,9 +85,13 @@ def parse_numbers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_cells(values: pd.Series) -> pd.Series:
-    """A column of Parquet as that of a .csv file: decimals are numbers, an empty text is none."""
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        values = values.astype(object)
+    """A column of Parquet as that of a .csv file: decimals are numbers, an empty text is none.
+
+    Categories stay categories.
+    """
+    if isinstance(values.dtype, pd.CategoricalDtype):  # also if their names are numbers
+        numbers = is_numeric_dtype(values.cat.categories)
+        values = to_texts(values.astype(object)) if numbers else values.astype(object)
     kind = infer_dtype(values, skipna=True)
     if kind == "decimal":
         return pd.to_numeric(values).convert_dtypes()

@@ -246,6 +246,7 @@ LONG = ("language_model", "seq2seq", "sft", "text_classification", "gan")
 @pytest.mark.parametrize("kind", in_turns(["regression", "classification"], 2))
 def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
     table = make_table()
+    table = table.assign(index=table["colour"])  # also a column of samples.csv
     write_table(table, tmp_path / "table.csv")
     task, target = f"tabular_{kind}", "number" if kind == "regression" else "kind"
     given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
@@ -255,6 +256,10 @@ def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
     groups = {name: row for name, row in report.items() if name.startswith("colour ")}
     assert set(groups) == {"colour red", "colour green", "colour blue"}
     assert sum(row["samples"] for row in groups.values()) == len(rows(project, "samples.csv"))
+    again = evaluate(project, "--by", "index of the data")
+    assert {name.rpartition(" ")[2]: row for name, row in again.items() if " " in name} == {
+        name.partition(" ")[2]: row for name, row in groups.items()
+    }
     mean = sum(row["samples"] * row["loss"] for row in groups.values())
     expected = report["test_loss"]["value"] * len(rows(project, "samples.csv"))
     assert mean == pytest.approx(expected, rel=1e-4)

@@ -176,6 +176,23 @@ def test_cells_of_parquet_are_those_of_a_csv_file(project):
     assert made.refusal().startswith("table.parquet, row 3 has no target, as 20 row(s) in all")
 
 
+def test_what_pandas_says_of_a_column_counts(project):
+    """Categories that are numbers stay categories, and an index may also be a column."""
+    pd = pytest.importorskip("pandas")
+    made = project("tabular_regression", dataset="parquet", path="table.parquet")
+    table = pd.DataFrame({"id": range(60), "zip": [10115, 80331] * 30, "target": [1, 2] * 30})
+    table = table.assign(zip=table["zip"].astype("category"))
+    table.set_index("id", drop=False).to_parquet("table.parquet")
+    columns = made.data.fit_columns(made.config())
+    assert columns.categories == {"zip": ["10115", "80331"]} and [*columns.medians] == ["id"]
+    assert made.config(drop_columns="id,zip") and made.refusal(drop_columns="id,zip") == (
+        "table.parquet has no columns beside the target."
+    )
+    days = pd.date_range("2026-01-01", periods=60)
+    table.assign(target=days).to_parquet("table.parquet")
+    assert made.refusal().startswith("table.parquet: target has no numbers: set --target to a")
+
+
 @pytest.mark.parametrize("cell", [[1, 2], {"a": 1}, b"a", time(10), timedelta(1)])
 def test_columns_of_parquet_that_are_no_numbers_and_no_texts_are_refused(project, cell):
     """The advice is to leave them out."""

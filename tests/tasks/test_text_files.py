@@ -211,6 +211,8 @@ FOUR = conll(NUMBERS, WORDS, IOB2, INNER)
 FIRST_WRONG = lines({"tokens": WORDS, "tags": ["B-PER ", *IOB2[1:]]})
 IOB1 = conll(WORDS, ["NN"] * 4, ["I-PER", "B-PER", "O", "I-LOC"])
 IOB1 = f"-DOCSTART-\t-X-\tO\n\n# a comment\n{IOB1}"
+BEFORE = ["B-LOC", "O", "O"]
+HASHTAGS = f"# text = O #\n{conll(['#Bonn', 'is', '#1'], BEFORE, [*'xyz'])}"
 FEWER = f"{AT}: it has 4 words and 1 tags"
 TAGGED = [
     tagged("two columns", conll(WORDS, IOB2), [WORDS, IOB2]),
@@ -223,6 +225,7 @@ TAGGED = [
     tagged("BILOU", conll(WORDS, ["B-PER", "L-PER", "O", "U-LOC"]), [WORDS, IOB2]),
     tagged("IO", conll(WORDS, ["I-PER", "I-PER", "O", "I-LOC"]), [WORDS, IOB2], said="IOB1"),
     tagged("IOB1 below a comment", IOB1, [WORDS, ["B-PER", "B-PER", "O", "B-LOC"]]),
+    tagged("hashtags, and a comment with a tag", HASHTAGS, [["#Bonn", "is", "#1"], BEFORE]),
     tagged("a row that is too short", "Bo O\nLi\n", f"{REFUSED}data.conll, line 2: 'Li' has 1 col"),
     tagged("fewer tags than words", lines({"tokens": WORDS, "tags": ["O"]}), FEWER, "data.jsonl"),
     tagged("a space after a tag", FIRST_WRONG, f"{AT}: the tag 'B-PER ' is not", "data.jsonl"),

@@ -9,7 +9,10 @@ parser.add_argument("inputs", nargs="+", type=Path, help="sound files, or folder
 #: replace read
 inputs = []
 for path in arguments.inputs:
-    inputs += (find_sounds(path) if path.is_dir() else []) or [path]
+    found = find_sounds(path) if path.is_dir() else [path]
+    if not found:
+        raise SystemExit(f"{path} has no sounds.")
+    inputs += found
 
 #: replace call
 #: region loaded

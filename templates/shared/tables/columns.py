@@ -36,6 +36,8 @@ class Columns:
     @classmethod
     def fit(cls, table: pd.DataFrame, **settings) -> "Columns":
         """Learn from training rows, without the target."""
+        if table.shape[1] == 0:
+            raise SystemExit(f"{table.index[0][0]} has no columns beside the target.")
         #: slot parse
         if useless := [str(name) for name in table if table[name].isna().all()]:
             raise SystemExit(

@@ -31,6 +31,7 @@ from functools import cache
 
 import pandas as pd
 import torch
+from pyarrow import parquet
 from torch.utils.data import Dataset, TensorDataset, random_split
 
 from columns import Columns
@@ -150,11 +151,15 @@ table = pd.DataFrame(rows, columns=names, dtype=object).replace("", None)
 #: slot read_file when dataset=parquet
 try:
     table = pd.read_parquet(path, dtype_backend="numpy_nullable")  # numbers beside empty cells
+    noted = (parquet.read_schema(path).pandas_metadata or {}).get("columns", [])
 except (OSError, ValueError) as error:
     raise SystemExit(f"{path} can't be read: {error}") from error
-if any(table.index.names):
-    table = table.reset_index()
-table = table.apply(read_cells)
+if named := [name for name in table.index.names if name]:
+    table = table.drop(columns=named, errors="ignore").reset_index()
+kinds = {row["name"]: row["pandas_type"] for row in noted}
+# read_parquet() takes categories that are numbers for numbers
+categories = [name for name in table if kinds.get(name) == "categorical"]
+table = table.astype(dict.fromkeys(categories, "category")).apply(read_cells)
 
 #: slot load_table with cross_validation
 def take_fold(train_rows: list[int], val_rows: list[int], config) -> list[list[int]]:

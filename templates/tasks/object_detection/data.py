@@ -34,6 +34,8 @@ def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects
 #: slot build_loaders
 #: end file
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
 from glob import escape
@@ -188,8 +190,10 @@ def build_datasets(config) -> list[Dataset]:
     )
     for name, rows in parts.items():
         if all(crowd for row in rows for crowd in row.crowd):
+            drawn = "" if find_part(config, name) else ", which were drawn from those for train"
             raise SystemExit(
-                f"{config.path} has no objects in its {len(rows)} images for {name}: add some."
+                f"{config.path} has no objects in its {len(rows)} images for {name}{drawn}: add "
+                f"images with objects, or data for {name}."
             )
         for row in rows:
             places |= {label: places.get(label, f"{row.image}") for label in row.labels}
@@ -384,23 +388,24 @@ def find_part(config, name: str) -> Path | None:
 def read_part(config, name: str) -> list[Annotated]:
     """The images of a split, with an .xml file in Annotations/ for each in JPEGImages/."""
     part, folder = find_part(config, name), Path(config.path)
-    if part == folder:
-        parts = [find_part(config, "val"), find_part(config, "test")]
-        others = {stem for other in parts if other for stem in read_list(other)}
-        return [row for stem, row in read_voc(folder).items() if stem not in others]
-    if part.is_dir():
+    if part != folder and part.is_dir():
         return [*read_voc(part).values()]
     rows = read_voc(folder)
-    if lost := [stem for stem in read_list(part) if stem not in rows]:
+    if part == folder:
+        parts = [find_part(config, "val"), find_part(config, "test")]
+        others = {stem for other in parts if other for stem in read_list(other, rows)}
+        return [row for stem, row in rows.items() if stem not in others]
+    if lost := [stem for stem in read_list(part, rows) if stem not in rows]:
         raise SystemExit(f"{part} names {lost[0]}, which has no .xml file in Annotations/.")
-    return [rows[stem] for stem in read_list(part)]
+    return [rows[stem] for stem in read_list(part, rows)]
 
 
-def read_list(path: Path) -> list[str]:
-    """The first word of each line in a list of images. A folder has none."""
+def read_list(path: Path, known: Collection[str]) -> list[str]:
+    """The names in a list of images. A 1, 0 or -1 may follow one. A folder has none."""
     if path.is_dir():
         return []
-    return [line.split()[0] for line in read_text(path).splitlines() if line.strip()]
+    lines = [line.strip() for line in read_text(path).splitlines() if line.strip()]
+    return [line if line in known else re.sub(r"\s+(1|0|-1)$", "", line) for line in lines]
 
 
 @cache

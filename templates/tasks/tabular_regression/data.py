@@ -1,4 +1,5 @@
 import pandas as pd
+from pandas.api.types import is_datetime64_any_dtype
 from sklearn.datasets import load_diabetes
 
 from lib.columns import to_numbers
@@ -12,7 +13,8 @@ def load_table(config) -> tuple[Tensor, Tensor]:
 #: slot load_table when path=given
 def read_targets(table: pd.DataFrame, config) -> Tensor:
     """The numbers to predict, shape (rows,)."""
-    if pd.to_numeric(table[config.target], errors="coerce").isna().all():
+    numbers = pd.to_numeric(table[config.target], errors="coerce")
+    if is_datetime64_any_dtype(table[config.target]) or numbers.isna().all():
         raise SystemExit(
             f"{table.index[0][0]}: {config.target} has no numbers: set --target to a column that "
             "has."

@@ -204,7 +204,7 @@ def read_columns(path: str, tag_column: int) -> list[Sentence]:
     """Each line has a word and its tag, in columns that spaces or tabs separate.
 
     A blank line ends a sentence. Lines with -DOCSTART- are left out, and so are comments, which
-    begin with # and don't end with a tag.
+    begin with # and have no tag, or another number of columns.
     """
     try:
         with open_text(path) as file:
@@ -212,19 +212,21 @@ def read_columns(path: str, tag_column: int) -> list[Sentence]:
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise SystemExit(f"{path} can't be read: {error}") from error
     sentences: list[list[tuple[str, list[str]]]] = [[]]  # the place and the cells of each word
-    width = 0
-    for number, line in enumerate(lines, start=1):
-        place, line = f"{path}, line {number}", line.strip(" \t")  # a word may have other spaces
-        cells = line.split("\t") if "\t" in line else re.findall("[^ ]+", line)
+    lines = [line.strip(" \t") for line in lines]  # a word may have other spaces
+    table = [line.split("\t") if "\t" in line else re.findall("[^ ]+", line) for line in lines]
+    left_out = ("#", "-DOCSTART-")
+    width = next((len(row) for row in table if row and not row[0].startswith(left_out)), 2)
+    for number, cells in enumerate(table, start=1):
+        place, line = f"{path}, line {number}", lines[number - 1]
+        is_word = len(cells) == width and any(map(is_tag, cells[1:]))
         if not cells:
             sentences.append([])
-        elif cells[0] == "-DOCSTART-" or (line.startswith("#") and not is_tag(cells[-1])):
+        elif cells[0] == "-DOCSTART-" or (line.startswith("#") and not is_word):
             continue
-        elif len(cells) < 2 or len(cells) != (width or len(cells)):
-            expected = f"{width} columns, as before" if width else "a word, a tab and its tag"
+        elif len(cells) < 2 or len(cells) != width:
+            expected = f"{width} columns" if width > 1 else "a word, a tab and its tag"
             raise SystemExit(f"{place}: {line!r:.60} has {len(cells)} column(s), not {expected}.")
         else:
-            width = len(cells)
             sentences[-1].append((place, cells))
     sentences = [rows for rows in sentences if rows]
     if not sentences:
