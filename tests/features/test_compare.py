@@ -200,6 +200,16 @@ def test_the_best_run_comes_first(project: Path, compare: Compare) -> None:
         assert "".join(found) == order, metric
 
 
+def test_the_untrained_model_is_not_the_best(tmp_path: Path) -> None:
+    """What first_evaluation writes is no result of a run, also in search.py."""
+    files = render({**FEATURE, "features.first_evaluation.enabled": True})
+    write_files(tmp_path, files)
+    first = {"step": 0, "val_loss": 0.0, "val_accuracy": 1.0}
+    make_run(tmp_path / "runs/a", [first, *lines(0.1, 0.3)])
+    result = run_python(tmp_path, ["compare.py"])
+    assert [row["best val_accuracy"] for row in rows(result.stdout)] == ["0.3"]
+
+
 def test_the_table_as_a_file(project: Path, compare: Compare) -> None:
     """All settings and all metrics, also those that are not shown, with all their digits."""
     make_run(project / "runs/a", lines(0.123456789, test=0.5), learning_rate=0.000123456789)

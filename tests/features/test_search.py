@@ -90,7 +90,7 @@ def main():
             if config.fail == "worse" and not is_first:
                 quality -= 5
             value = None if math.isnan(quality) else sign * quality
-            for values in ({"loss": 1.0, "lr": 0.1}, {METRIC: value}):
+            for values in ({"loss": 1.0, "lr": 0.1}, {METRIC: value, "lr": 0.1}):
                 print(json.dumps({"step": epoch, **values}), file=file, flush=True)
         print(json.dumps({"step": epoch, "test_loss": 0.5 + config.seed}), file=file)
     note("ended")
@@ -378,6 +378,7 @@ def test_seeds(project: Project) -> None:
     assert (code, err) == (0, "")
     names = [re.sub("trial_000.", "trial", name) for name in project.notes("started")[2:]]
     assert sorted(names) == ["trial_seed_1", "trial_seed_2", "trial_seed_3"]
+    assert re.search("^  val_.* 0.9", out, re.MULTILINE), "those of the epoch, which has the rate"
     assert "  test_loss 2.5 (0.015662 to 4.9843)" in out  # 2.5 +- 4.303 / sqrt(3)
     [path] = project.folder.glob("runs/search/first/*_seeds.json")
     found = json.loads(path.read_text())["test_loss"]

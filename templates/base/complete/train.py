@@ -118,6 +118,7 @@ def main(config: Config) -> None:
             if progress.step >= total_steps:  # max_steps ends the epoch early
                 #: slot leave_epoch_early
                 break
+            #: slot leave_epoch
             #: end finished
             #: region passes
             #: region forward
@@ -158,9 +159,6 @@ def main(config: Config) -> None:
                 #: slot after_log
             #: slot end_of_step
             #: slot whole_step
-            #: region leave_epoch if end_of_step is filled
-            #: slot leave_epoch
-            #: end leave_epoch
             #: slot save_in_epoch
             #: slot stop_in_epoch
             #: end optimize
@@ -185,6 +183,7 @@ def main(config: Config) -> None:
         #: slot save_after_epoch
         #: slot stop_after_epoch
     #: end training
+    #: slot after_training
     #: slot save_after_training
     #: region test
     #: slot before_test

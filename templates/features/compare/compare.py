@@ -32,7 +32,10 @@ class Run:
     lines: list[dict[str, float]]  # of metrics.jsonl
 
     def best(self, metric: str) -> float | None:
-        found = [line[metric] for line in self.lines if line.get(metric) is not None]
+        #: region lines
+        lines = self.lines
+        #: end lines
+        found = [line[metric] for line in lines if line.get(metric) is not None]
         values = [value for value in found if isfinite(value)]
         better = min if is_lower_better(metric) else max
         return better(values, default=None)
@@ -174,6 +177,9 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 #: end file
+
+#: replace lines with first_evaluation
+lines = [line for line in self.lines if line["step"]]  # step 0 is before training
 
 #: replace metric with best_model
 METRIC = {{ features.best_model.monitor | python }}  # unless --metric names another

@@ -49,6 +49,10 @@ def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     assert found["mean"] == pytest.approx((low + high) / 2)
     assert found["deviation"] == pytest.approx((high - low) / 2**0.5)
     assert f"test_{{ task.metrics[0] }} {(low + high) / 2:.4f} ± " in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--seed", "7"])
+    with pytest.raises(SystemExit, match="began with .*: keep these flags, or use another"):
+        cross_validate.main()
+    monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
     folds = iter([{"loss": 1.0, "rate": 1.0}, {"loss": None, "rate": 3.0}])  # NaN in the second
     monkeypatch.setattr(cross_validate, "run_fold", lambda *arguments: next(folds))
     cross_validate.main()

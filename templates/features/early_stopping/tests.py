@@ -38,8 +38,14 @@ def test_an_early_stop_is_remembered(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(train.EarlyStopping, "update", lambda stopping, _: update(stopping, 0.5))
     run(tmp_path, epochs=9, patience=2)
     capsys.readouterr()
+    #: region written with metrics_file
+    written = (tmp_path / "metrics.jsonl").read_text()
+    #: end written
     run(tmp_path, epochs=9, patience=2, resume="newest")
     assert not column(capsys.readouterr().out, "loss"), "the resumed run trains"
+    #: region written_again with metrics_file
+    assert (tmp_path / "metrics.jsonl").read_text() == written
+    #: end written_again
 
 #: slot tests when threshold=given with checkpoints
 def test_a_reached_threshold_is_remembered(tmp_path, monkeypatch, capsys):

@@ -111,7 +111,9 @@ def run_trial(study, folder: Path, flags, trial, settings: dict, environment: di
     def report(lines: list[dict]) -> list[float]:
         """Report the evaluations since the last call, and return all of them."""
         nonlocal reported
+        #: region evaluations
         values = [line[METRIC] for line in lines if METRIC in line]
+        #: end evaluations
         for value in values[reported:]:
             if value is None:  # NaN, or infinite
                 raise RunFailed(f"has {METRIC} {value}")
@@ -186,6 +188,10 @@ def main() -> None:
 if __name__ == "__main__":
     main()
 #: end file
+
+#: replace evaluations with first_evaluation
+# step 0 is before training
+values = [line[METRIC] for line in lines if METRIC in line and line["step"]]
 
 #: replace metric with best_model
 METRIC, DIRECTION = {{ features.best_model.monitor | python }}, {{ ("minimize" if features.best_model.sign else "maximize") | python }}
