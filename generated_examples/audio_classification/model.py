@@ -38,6 +38,7 @@ def hide_padding(x: Tensor, lengths: Tensor) -> Tensor:
     return x * (frames < lengths.unsqueeze(1)).unsqueeze(1).unsqueeze(3)
 
 
-def build_model(config) -> nn.Module:
+def build_model(config, names: list[str] | None = None) -> nn.Module:
     """The model, before it is prepared."""
-    return SoundCNN(len(class_names(config)), config.mels, config.width)
+    names = names or class_names(config)  # those of a run, so that no data is needed
+    return SoundCNN(len(names), config.mels, config.width)

@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import json
 import sys
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from torch.utils.data import DataLoader, default_collate
 
 from audio import find_sounds, read_sound
 from config import Config, check_environment, load_config, newest_run
-from data import class_names, prepare, sample_rate
+from data import prepare, sample_rate
 from model import build_model
 
 
@@ -23,7 +24,7 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, by default the newest, and its trained model in evaluation mode."""
     check_environment(Accelerator())
     config = load_config(Path(folder or newest_run()))
-    model = build_model(config)
+    model = build_model(config, json.loads((config.output_dir / "classes.json").read_text()))
     weights = config.output_dir / "model.safetensors"
     try:
         load_model(model, weights)
@@ -43,7 +44,7 @@ def load_sound(path: Path, config: Config) -> tuple[Tensor, int]:
 def predict(config: Config, model: torch.nn.Module, inputs) -> list[dict]:
     """A row for each input, in their order. Call it on all processes."""
     device, rows = next(model.parameters()).device, []
-    names = class_names(config)
+    names = json.loads((config.output_dir / "classes.json").read_text())
     with torch.inference_mode(), PartialState().split_between_processes(inputs) as share:
         for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
             sounds, lengths = default_collate([load_sound(path, config) for path in paths])
@@ -64,7 +65,10 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     inputs = []
     for path in arguments.inputs:
-        inputs += (find_sounds(path) if path.is_dir() else []) or [path]
+        found = find_sounds(path) if path.is_dir() else [path]
+        if not found:
+            raise SystemExit(f"{path} has no sounds.")
+        inputs += found
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")

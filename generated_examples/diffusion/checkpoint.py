@@ -85,6 +85,8 @@ class Checkpoints:
             self.accelerator.load_state(path)
         except PickleError as error:  # PyTorch's own message suggests running the code
             raise SystemExit(f"{path} contains more than tensors and plain values.") from error
+        except RuntimeError as error:  # such as layers of other sizes
+            raise SystemExit(f"{path} can't be loaded: {error}") from error
         for name, state in self.states.items():
             if name in saved:
                 state.load_state_dict(saved[name])

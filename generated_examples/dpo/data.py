@@ -373,7 +373,8 @@ class Pairs(Dataset):
         left_out = len(pairs) - len(self.samples)
         if not self.samples:
             raise SystemExit(
-                f"No pair has two different answers within --context {config.context}."
+                f"{pairs[0].place}, and {len(pairs) - 1} more: no pair has two different answers "
+                f"within --context {config.context}."
             )
         if cut or left_out:
             PartialState().print(

@@ -66,6 +66,7 @@ def read_inputs(config: Config, names: list[str]) -> list[str]:
 
 def split_lines(text: str) -> list[str]:
     """The lines of a text. str.splitlines() would also split at other characters."""
+    text = text.removeprefix("\ufeff").replace("\r\n", "\n")  # from Windows, through a pipe
     return text.removesuffix("\n").split("\n") if text else []
 
 

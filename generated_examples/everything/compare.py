@@ -29,7 +29,8 @@ class Run:
     lines: list[dict[str, float]]  # of metrics.jsonl
 
     def best(self, metric: str) -> float | None:
-        found = [line[metric] for line in self.lines if line.get(metric) is not None]
+        lines = [line for line in self.lines if line["step"]]  # step 0 is before training
+        found = [line[metric] for line in lines if line.get(metric) is not None]
         values = [value for value in found if isfinite(value)]
         better = min if is_lower_better(metric) else max
         return better(values, default=None)

@@ -31,10 +31,27 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
         )
     metrics = {}
     for line in map(json.loads, (folder / "metrics.jsonl").read_text().splitlines()):
-        if "lr" not in line:  # not the log line of a step
+        if not is_step(line):
             metrics |= line
     del metrics["step"]
     return metrics
+
+
+def is_step(line: dict) -> bool:
+    """Whether a line of metrics.jsonl is the log line of a step, not that of an epoch."""
+    return "lr" in line and not any(name.startswith(("train_", "val_", "test_")) for name in line)
+
+
+def check_flags(path: Path, flags: list[str]) -> None:
+    """Exit if the folds in this folder began with other flags; their results would be mixed."""
+    began = json.loads(path.read_text()) if path.exists() else flags
+    if began != flags:
+        raise SystemExit(
+            f"{path.parent} began with {' '.join(began)}: keep these flags, or use another "
+            "--output-dir."
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(flags))
 
 
 def main() -> None:
@@ -51,7 +68,7 @@ def main() -> None:
         parser.error("--cross-validation-folds: at least 2")
     if any(flag.replace("_", "-").startswith("--cross-validation-fold") for flag in flags):
         parser.error("--cross-validation-fold: each fold is held out here")
-
+    check_flags(own.output_dir / "flags.json", [f"--cross-validation-folds={folds}", *flags])
     rows = []
     for fold in range(folds):
         print(f"fold {fold + 1}/{folds}", flush=True)

@@ -26,8 +26,8 @@ SMOOTHING = 0.9  # decay of the running mean of losses; 0: none
 DIVERGED = 4.0  # losses above this multiple of the lowest one are ignored
 
 
-class AllTried(Exception):
-    """Ends the loop of train.py after the last rate."""
+class AllTried(BaseException):
+    """Ends the loop of train.py after the last rate. It is no error, which the loop may save."""
 
 
 def rate_at(step: int) -> float:

@@ -101,6 +101,11 @@ def print_answers(settings: dict) -> None:
         print(f"To make them the defaults, edit Config: {', '.join(others)}")
 
 
+def is_step(line: dict) -> bool:
+    """Whether a line of metrics.jsonl is the log line of a step, not that of an epoch."""
+    return "lr" in line and not any(name.startswith(("train_", "val_", "test_")) for name in line)
+
+
 def repeat(folder: Path, flags: list[str], settings: dict, seeds: range, jobs: int) -> None:
     """Train with each seed, in a folder that is named after `folder`, and print the means."""
     left, results = list(seeds), {}
@@ -114,7 +119,7 @@ def repeat(folder: Path, flags: list[str], settings: dict, seeds: range, jobs: i
             lines = run(own, flags, {**settings, "seed": seed}, environment, lambda lines: None)
         except RunFailed as error:
             raise SystemExit(f"{own.name} {error}") from None
-        epochs = [line for line in lines if "lr" not in line]  # not the log lines of steps
+        epochs = [line for line in lines if not is_step(line)]
         results[seed] = {name: value for line in epochs for name, value in line.items()}
         print(f"{own.name} is done", flush=True)
 

@@ -109,7 +109,8 @@ def run_trial(study, folder: Path, flags, trial, settings: dict, environment: di
     def report(lines: list[dict]) -> list[float]:
         """Report the evaluations since the last call, and return all of them."""
         nonlocal reported
-        values = [line[METRIC] for line in lines if METRIC in line]
+        # step 0 is before training
+        values = [line[METRIC] for line in lines if METRIC in line and line["step"]]
         for value in values[reported:]:
             if value is None:  # NaN, or infinite
                 raise RunFailed(f"has {METRIC} {value}")

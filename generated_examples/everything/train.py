@@ -221,8 +221,7 @@ def main(config: Config) -> None:
 
     with last_step.saved_on_error():
         for epoch in range(progress.epoch, config.epochs):
-            if early_stopping.should_stop:
-                log(f"early stop: {early_stopping.stale} evaluations, no better val_accuracy")
+            if early_stopping.should_stop and not progress.batch:
                 break
             if hooks.stopped:
                 break
@@ -241,6 +240,9 @@ def main(config: Config) -> None:
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
                 if progress.step >= total_steps:  # max_steps ends the epoch early
+                    checkpoints.save()  # a resumed run may finish it
+                    break
+                if early_stopping.should_stop:
                     checkpoints.save()  # a resumed run may finish it
                     break
                 batch_size = find_batch_size(whole)
@@ -323,9 +325,6 @@ def main(config: Config) -> None:
                     metrics_file.append(progress.step, metrics)
                     learning_curves.draw()
                 last_step.remember()
-                if early_stopping.should_stop:
-                    checkpoints.save()  # a resumed run may finish it
-                    break
                 if (
                     config.checkpoint_unit == "steps"
                     and save_every
@@ -352,6 +351,8 @@ def main(config: Config) -> None:
                 checkpoints.save()
             last_step.remember()
             stop_signals.stop_if_received(checkpoints)
+    if early_stopping.should_stop:
+        log(f"early stop: {early_stopping.stale} evaluations, no better val_accuracy")
     checkpoints.save()
     with ema.applied():
         best_model.load(model)

@@ -66,8 +66,8 @@ class Backbone(nn.Module):
 
 def build_model(config) -> nn.Module:
     """The model, before it is prepared."""
+    names = class_names(config)
     if config.width % 8:
         raise SystemExit(f"--width {config.width} is not a multiple of 8, the number of groups.")
     widths = [config.width * factor for factor in (1, 2, 4, 4, 4)]
-    classes = len(class_names(config))
-    return Detector(Backbone(widths), widths[1:], classes, 2 * config.width)
+    return Detector(Backbone(widths), widths[1:], len(names), 2 * config.width)

@@ -34,7 +34,7 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
     rows = []
     for name in names:
         try:
-            lines = Path(name).read_text(encoding="utf-8").splitlines()
+            lines = Path(name).read_text(encoding="utf-8-sig").splitlines()
         except (OSError, ValueError) as error:
             raise SystemExit(f"{name} can't be read: {error}") from error
         for number, line in enumerate(lines, start=1):

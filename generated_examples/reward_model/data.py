@@ -332,7 +332,8 @@ class Pairs(Dataset):
                 self.samples.append((torch.tensor(chosen), torch.tensor(rejected)))
         if not self.samples:
             raise SystemExit(
-                f"No pair has two different answers within --context {config.context}."
+                f"{pairs[0].place}, and {len(pairs) - 1} more: no pair has two different answers "
+                f"within --context {config.context}."
             )
         if long := len(pairs) - len(equal) - len(self.samples):
             PartialState().print(

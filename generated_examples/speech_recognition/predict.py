@@ -25,8 +25,7 @@ def load(folder=None, device=None) -> tuple[Config, torch.nn.Module]:
     """The settings of a run, by default the newest, and its trained model in evaluation mode."""
     check_environment(Accelerator())
     config = load_config(Path(folder or newest_run()))
-    letters = json.loads((config.output_dir / "letters.json").read_text())
-    model = build_model(config, letters)
+    model = build_model(config, json.loads((config.output_dir / "letters.json").read_text()))
     weights = config.output_dir / "model.safetensors"
     try:
         load_model(model, weights)
@@ -62,7 +61,10 @@ if __name__ == "__main__":
     arguments = parser.parse_args()
     inputs = []
     for path in arguments.inputs:
-        inputs += (find_sounds(path) if path.is_dir() else []) or [path]
+        found = find_sounds(path) if path.is_dir() else [path]
+        if not found:
+            raise SystemExit(f"{path} has no sounds.")
+        inputs += found
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:
         table = csv.DictWriter(sys.stdout, rows[0], lineterminator="\n")

@@ -66,6 +66,8 @@ if __name__ == "__main__":
     known = {suffix for suffix, name in suffixes.items() if name in FORMATS}
     for path in arguments.inputs:
         found = [p for p in path.rglob("*") if p.suffix.lower() in known and not is_hidden(p, path)]
+        if path.is_dir() and not found:
+            raise SystemExit(f"{path} has no images.")
         inputs += sorted(found) or [path]
     rows = predict(*load(arguments.run), inputs)
     if PartialState().is_main_process:

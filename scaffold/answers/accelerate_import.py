@@ -6,6 +6,7 @@ Accelerate itself silently accepts misspelled values and nested keys. Here each 
 import difflib
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -137,6 +138,7 @@ def _answers(catalog: Catalog, config: dict[str, Any]) -> Iterator[tuple[str, Va
     if any(place.startswith("fsdp_config.") for place in config):
         config.setdefault("fsdp_config.fsdp_version", 1)  # Accelerate's default
     if any(place.startswith("parallelism_config.") for place in config):
+        _check_parallelism(config)
         yield "parallelism.enabled", True
     options: dict[str, list[Option]] = {}
     for option in named_options(catalog):
@@ -158,6 +160,18 @@ def _answers(catalog: Catalog, config: dict[str, Any]) -> Iterator[tuple[str, Va
             hint = f": did you mean {near[0]}?" if near else "."
             raise AnswerError(place, f"is not an Accelerate setting{hint}")
     yield from _higher_precision(config)
+
+
+def _check_parallelism(config: Mapping[str, Any]) -> None:
+    """Accelerate refuses to start it without FSDP."""
+    sizes = [row for row in config if re.fullmatch(r"parallelism_config\..*_size", row)]
+    used = [place for place in sizes if config[place] != 1 and place not in UNASKED]
+    if used and config["distributed_type"].upper() != "FSDP":
+        raise AnswerError(
+            used[0],
+            f"Accelerate uses {config[used[0]]} with `distributed_type: FSDP` alone: set that, or "
+            "delete parallelism_config.",
+        )
 
 
 def _device_answers(catalog: Catalog, config: Mapping[str, Any]) -> Iterator[tuple[str, Value]]:

@@ -216,6 +216,10 @@ def imported(cli: Cli, folder: Path, text: str) -> tuple[int, str]:
             *("bf16", "bf16\nparallelism_config: {parallelism_config_sp_size: 2}"),
             ["parallelism_config_sp_size: scaffold has no setting for 2"],
         ),
+        (
+            *("bf16", "bf16\nparallelism_config: {parallelism_config_tp_size: 2}"),
+            ["parallelism_config_tp_size: Accelerate uses 2 with `distributed_type: FSDP` alone"],
+        ),
         ("num_processes: 4", "num_process: 4", ["num_process", "did you mean num_processes"]),
         ("bf16", "bf16\nfsdp_config: {fsdp_offload_param: true}", ["config.fsdp_offload_params"]),
         ("num_processes: 4", "num_processes: many", ["hardware.num_processes", "'many'"]),

@@ -75,11 +75,11 @@ def test_its_claims_about_size_hold() -> None:
     said = README.replace("\n", " ")
     assert f"`train.py` has {len(script.splitlines())} lines, half of them in `main`" in said
     assert len(script.splitlines()) <= 170
-    assert "the whole project has 691, without `predict.py` and the tests" in said
+    assert "the whole project has 693, without `predict.py` and the tests" in said
     files = {name: text for name, text in render({}).items() if re.fullmatch(r"\w+\.py", name)}
     lines = {name: len(text.splitlines()) for name, text in files.items()}
-    assert lines["checkpoint.py"] <= 180 and lines["predict.py"] <= 72
-    assert sum(lines.values()) - lines["predict.py"] <= 691
+    assert lines["checkpoint.py"] <= 180 and lines["predict.py"] <= 74
+    assert sum(lines.values()) - lines["predict.py"] <= 693
     assert (main.end_lineno or 0) - main.lineno + 1 <= 86
 
 

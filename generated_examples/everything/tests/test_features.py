@@ -327,6 +327,10 @@ def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     assert found["mean"] == pytest.approx((low + high) / 2)
     assert found["deviation"] == pytest.approx((high - low) / 2**0.5)
     assert f"test_loss {(low + high) / 2:.4f} ± " in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--seed", "7"])
+    with pytest.raises(SystemExit, match="began with .*: keep these flags, or use another"):
+        cross_validate.main()
+    monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
     folds = iter([{"loss": 1.0, "rate": 1.0}, {"loss": None, "rate": 3.0}])  # NaN in the second
     monkeypatch.setattr(cross_validate, "run_fold", lambda *arguments: next(folds))
     cross_validate.main()
@@ -482,8 +486,10 @@ def test_an_early_stop_is_remembered(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(train.EarlyStopping, "update", lambda stopping, _: update(stopping, 0.5))
     run(tmp_path, epochs=9, patience=2)
     capsys.readouterr()
+    written = (tmp_path / "metrics.jsonl").read_text()
     run(tmp_path, epochs=9, patience=2, resume="newest")
     assert not column(capsys.readouterr().out, "loss"), "the resumed run trains"
+    assert (tmp_path / "metrics.jsonl").read_text() == written
 
 
 def test_ema_averages_every_step():

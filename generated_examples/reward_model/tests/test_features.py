@@ -71,7 +71,7 @@ def test_what_is_left_out_is_counted(capsys):
     assert len(make_pairs(config, MESSAGES, late, same)) == 1
     said = capsys.readouterr().out
     assert "3 pairs: 1 longer than" in said and "here: chosen and rejected are equal" in said
-    with pytest.raises(SystemExit, match="No pair has two different answers"):
+    with pytest.raises(SystemExit, match="no pair has two different answers"):
         make_pairs(config, same)
 
 
