@@ -293,8 +293,10 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
         return [*theirs, *ours]
     if leaves_first(triple, gap, ours, theirs) or get_given_again(triple, gap, ours, theirs):
         return [*theirs, *ours]
-    if leaves_last(triple, gap, ours, theirs):
+    if leaves_last(triple, gap, ours, theirs, ours):
         return [*ours, *theirs]
+    if leaves_last(triple, gap, theirs, ours, ours):
+        return [*theirs, *ours]
     clips = all(limits_gradients(unit.text) for unit in ours)
     if clips and any(waits_for_parts(unit.text) for unit in theirs):
         return [*theirs, *ours]  # gradients are complete when all parts are done

@@ -223,21 +223,20 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         return triple.union and not purposes[0] & purposes[1]
     if _stands_above_block(triple, gap, ours, theirs):
         return True
-    if len({min(unit.depth for unit in units) for units in (ours, theirs)}) > 1:
-        return True  # the deeper one continues the block above, the other one follows it
     return all(_fit(triple, gap, *parts) for parts in by_level(ours, theirs) if all(parts))
 
 
 def by_level(ours: Statements, theirs: Statements) -> list[tuple[list[Statement], list[Statement]]]:
     """New lines of both sides, one part after the other: in the block above, and below it."""
-    levels = {min(unit.depth for unit in units) for units in (ours, theirs)}
-    if len(levels) > 1:
-        return [(list(ours), list(theirs))]
-    inside = [
-        list(itertools.takewhile(lambda unit: unit.depth not in levels, rows))
-        for rows in (ours, theirs)
-    ]
-    return [(inside[0], inside[1]), (list(ours[len(inside[0]) :]), list(theirs[len(inside[1]) :]))]
+    level = min(unit.depth for unit in (*ours, *theirs))
+    above, below = [], []
+    for rows in (ours, theirs):
+        inside = list(itertools.takewhile(lambda unit: unit.depth > level, rows))
+        if len(inside) == len(rows) and rows[-1].is_head:
+            inside = []  # it is around what follows
+        above.append(inside)
+        below.append(list(rows[len(inside) :]))
+    return [(above[0], above[1]), (below[0], below[1])]
 
 
 def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement]) -> bool:
@@ -257,7 +256,8 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
         or work_on_given(triple, gap, ours, theirs)
         or get_given_again(triple, gap, ours, theirs)
         or leaves_first(triple, gap, ours, theirs)
-        or leaves_last(triple, gap, ours, theirs)
+        or leaves_last(triple, gap, ours, theirs, ours)
+        or leaves_last(triple, gap, theirs, ours, ours)
     )
 
 
@@ -275,18 +275,20 @@ def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements)
     return not changed & effects_of(head).reads
 
 
-def leaves_last(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
-    """Whether the other side's new lines leave a loop. The owner's stand above them, so that each
-    round still has them."""
+def leaves_last(
+    triple: Triple, gap: int, first: Statements, last: Statements, ours: Statements
+) -> bool:
+    """Whether new lines of one side leave a loop, below those of the other side, so that each round
+    still has these."""
     above, modules = triple.base[gap - 1] if gap else None, triple.modules
-    returns = any(isinstance(unit.node, ast.Return) for unit in theirs)
+    returns = any(isinstance(unit.node, ast.Return) for unit in last)
     if above is None or returns or isinstance(above.node, ast.For | ast.While):
         return False
     if triple.stands_for_next(gap, ours) or triple.goes_with_next(triple.ours, gap):
         return False
     sides = (triple.ours, triple.theirs)
     return not any(triple.opens_for_next(side, gap) for side in sides) and (
-        not can_commute(ours, theirs, modules) and can_commute(ours, theirs, modules, in_order=True)
+        not can_commute(first, last, modules) and can_commute(first, last, modules, in_order=True)
     )
 
 

@@ -11,6 +11,7 @@ from scaffold.merge.guards.element_forms import find_element_forms
 from scaffold.merge.guards.moved_out import find_moved_out
 from scaffold.merge.guards.name_clashes import find_name_clashes
 from scaffold.merge.guards.own_accumulation import (
+    find_lines_per_batch,
     find_refused_accumulation,
     find_repeated_accumulation,
 )
@@ -45,6 +46,7 @@ GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
     find_moved_out,
     find_copied_code,
     find_refused_accumulation,
+    find_lines_per_batch,
     find_repeated_accumulation,
 )
 

@@ -30,7 +30,7 @@ steps_schedule = re.compile(r"\s*(\w+\.)*\w*sched\w*\.step\(").match
 steps_optimizer = re.compile(r"\boptim\w*\.(zero_grad|step)\(").search
 accumulates = re.compile(r"\s*with .*\.accumulate\(").match  # makes a step from several parts
 waits_for_parts = re.compile(r"\s*if not \w+\.sync_gradients:").match  # until all are done
-sets_accumulation = re.compile(r"Accelerator\([\s\S]*\bgradient_accumulation_steps=").search
+sets_accumulation = re.compile(r"Accelerator\([\s\S]*\bgradient_accumulation_\w+=").search
 checks_environment = re.compile(r"\s*check_environment\(").match  # what stops most wrong launches
 # they are complete at the end of a step
 limits_gradients = re.compile(r"\s*(\w+ = )?(\w+\.)*clip_grad_(norm|value)s?_\(").match

@@ -45,7 +45,7 @@ def follow_extracted(
     old = Moved(named, base, ours, parts, before, renames, indent)
     old.attributes = find_attributes(old.of, ours, parts)
     new = Moved(rename_units(theirs, renames), theirs, ours, parts, spans, renames, indent)
-    new.attributes = with_new_attributes(new.of, parts, old.attributes, spans)
+    new.attributes = with_new_attributes((old.of, new.of), parts, old.attributes, spans)
     if any(binds_outer_names(old, new, part) for part in parts):
         return None
     new.instead = passed_on(old, new)

@@ -70,14 +70,22 @@ def find_attributes(
 
 
 def with_new_attributes(
-    side: Callable[[Part], Statements], parts: Sequence[Part], old: Attributes, spans: Spans
+    sides: tuple[Callable[[Part], Statements], Callable[[Part], Statements]],
+    parts: Sequence[Part],
+    old: Attributes,
+    spans: Spans,
 ) -> Attributes:
-    """The owner's attributes, and those new variables that several methods need."""
+    """The owner's attributes, and those variables that several methods need in the new file alone.
+
+    `sides` are the base and the new file, for each part with the names that it has there.
+    """
+    base, theirs = sides
     # variables that the owner has as such
     known = set().union(*old.bare.values()) - set().union(*old.held.values())
     names = {name: set(found) for name, found in old.names.items()}
     bare = dict(old.bare)
-    rows = {part: side(part)[slice(*spans[part])] for part in parts}
+    before = {part: base(part)[part.start : part.end] for part in parts}
+    rows = {part: theirs(part)[slice(*spans[part])] for part in parts}
     for part in parts:
         if not part.target.owner:
             continue
@@ -86,6 +94,7 @@ def with_new_attributes(
             if other is part or around or class_of(other) != class_of(part):
                 continue
             shared = needed_by(rows[part]) & bound_in(rows[other])
+            shared -= needed_by(before[part]) & bound_in(before[other])
             no_longer_local = shared & old.local[part.target.name]
             bare[part.target.name] = bare[part.target.name] - no_longer_local
             names[class_of(part)] |= shared - known | no_longer_local
