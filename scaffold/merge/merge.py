@@ -28,7 +28,7 @@ from scaffold.merge.normalize.renamed_fields import follow_fields
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test, module_of
 from scaffold.merge.source import style
-from scaffold.merge.source.imports import imports_in
+from scaffold.merge.source.imports import imports_in, imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, split, write_units
 from scaffold.merge.source.versions import Files, Generated, Versions
 
@@ -207,11 +207,12 @@ def _added(text: str, base: str) -> str:
 
 
 def _says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> bool:
-    """Whether the owner only laid out a file in another way, or renamed what other files rename."""
+    """Whether the owner only laid out a file in another way, imported what it needs from elsewhere,
+    or renamed what other files rename."""
     if kind_of(path) != PYTHON:
         return False
     pairs = {pair for file in files for pair in file.renames.everywhere.items()}
-    sides = split(base, PYTHON), split(own, PYTHON)
+    sides = [[row for row in split(side, PYTHON) if not imports_of(row)] for side in (base, own)]
     return len(sides[0]) == len(sides[1]) and all(
         one.depth == two.depth and style.says_same(one, two, pairs)
         for one, two in zip(*sides, strict=True)

@@ -233,7 +233,9 @@ def _of_the_question(
     starts = [n for n, u in enumerate(theirs) if u.depth == level and not u.continues]
     heads = {n + 1 for n in starts if theirs[n].is_comment or theirs[n].is_decorator}
     starts = [n for n in starts if n not in heads]  # with what stands above a statement
-    parts = [theirs[a:b] for a, b in itertools.pairwise([0, *starts[1:], len(theirs)])]
+    # in front of the first one may be lines that end a block above
+    edges = sorted({0, *starts[theirs[0].depth == level :], len(theirs)})
+    parts = [theirs[a:b] for a, b in itertools.pairwise(edges)]
     modules, own = triple.modules, triple.ours.added
     apart = [
         number
@@ -242,6 +244,8 @@ def _of_the_question(
         or any(same_purpose(unit, own, triple.base) for unit in part)
         or any((unit.scope, unit.key) in triple.places for unit in part)  # they are moved here
     ]
+    if not apart and ours and theirs[0].depth > level == min(unit.depth for unit in ours):
+        apart = [*range(1, len(parts))]
     first, last = (apart[0], apart[-1]) if apart else (0, len(parts) - 1)
     rows = parts[:first], parts[first : last + 1], parts[last + 1 :]
     above, those, below = ([unit for part in found for unit in part] for found in rows)

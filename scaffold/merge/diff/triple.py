@@ -74,7 +74,10 @@ class Triple:
         if ours and anchor(unit) == anchor(ours) == ("Expr", "text"):
             return False
         if ours is None or not (
-            ours.key == unit.key or _adds_hint(unit, ours) or _leaves_out(unit, ours)
+            ours.key == unit.key
+            or _adds_hint(unit, ours)
+            or _leaves_out(unit, ours)
+            or _names_otherwise(unit, ours)
         ):
             # what the code needs is imported again
             imported = imports_of(ours) if ours else frozenset()
@@ -141,6 +144,20 @@ def _leaves_out(old: Statement, new: Statement) -> bool:
     words, rest = (re.findall(r"[\w.]+|[^\w\s]", unit.text) for unit in (new, old))
     left = iter(rest)
     return all(word in left for word in words)
+
+
+def _names_otherwise(old: Statement, new: Statement) -> bool:
+    """Whether a unit assigns the same value, to another key of the same object, or to more."""
+    before, after = old.node, new.node
+    if not isinstance(before, ast.Assign) or not isinstance(after, ast.Assign):
+        return False
+    if ast.dump(before.value) != ast.dump(after.value):
+        return False
+    targets, now = ({ast.unparse(node) for node in row.targets} for row in (before, after))
+    keys = [node for row in (before, after) for node in row.targets]
+    held = {ast.unparse(node.value) for node in keys if isinstance(node, ast.Subscript)}
+    are_keys = all(isinstance(node, ast.Subscript) for node in keys)
+    return targets <= now or (are_keys and len(held) == 1)
 
 
 def _adds_hint(old: Statement, new: Statement) -> bool:
