@@ -312,6 +312,8 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
     # what continues the block above comes first, what opens one for the next unit comes last
     if triple.stands_for_next(gap, ours) or triple.goes_with_next(triple.ours, gap):
         return [*theirs, *ours]
+    if ours[0].blanks and not theirs[0].blanks and _is_close_to_next(triple, gap):
+        return [*theirs, *ours]
     inside = triple.opens_for_next(triple.theirs, gap) and (
         ours[0].blanks or (triple.stands_beside_next(gap) and ours[0].depth > theirs[-1].depth)
     )
@@ -321,6 +323,14 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
     if inside or last or theirs[0].depth > ours[0].depth:
         return [*theirs, *ours]
     return [*ours, *theirs]
+
+
+def _is_close_to_next(triple: Triple, gap: int) -> bool:
+    """Whether the owner took out the blank line between new lines and the next one."""
+    after = triple.ours.of(gap)
+    if after is None or triple.opens_for_next(triple.theirs, gap):
+        return False
+    return bool(triple.base[gap].blanks) and not after.blanks
 
 
 def _imports_first(pieces: Sequence[Piece]) -> list[Piece]:
