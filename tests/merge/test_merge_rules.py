@@ -2770,3 +2770,134 @@ def test_new_first_lines_of_a_function_stand_above_what_the_owner_deleted() -> N
     theirs = base.replace("    check", "    prepare()\n    check")
     text = clean(base, base.replace("    check(model)\n", ""), theirs)
     assert text == "def main(model):\n    prepare()\n    train(model)\n"
+
+
+def test_a_variable_of_two_parts_that_the_update_leaves_alone_stays_as_its_owner_has_it() -> None:
+    """The owner's method returns it, which the generated loop did not."""
+    base = """
+        def main(config):
+            model = build(config)
+            model.start()
+            for batch in read(config):
+                if config.clip:
+                    norm = model.clip(batch)
+                model.count(batch)
+                values = measure(model)
+                if config.clip:
+                    values.add(norm)
+                log(values)
+            end(model)
+        """
+    ours = """
+        class Trainer:
+            def __init__(self, config):
+                self.config = config
+                self.model = build(config)
+                self.model.start()
+
+            def step(self, batch):
+                norm = None
+                if self.config.clip:
+                    norm = self.model.clip(batch)
+                self.model.count(batch)
+                return norm
+
+            def fit(self):
+                for batch in read(self.config):
+                    norm = self.step(batch)
+                    values = measure(self.model)
+                    if norm is not None:
+                        values.add(norm)
+                    log(values)
+                end(self.model)
+
+
+        def main(config):
+            trainer = Trainer(config)
+            trainer.fit()
+        """
+    theirs = base.replace("    model = build(config)", "    model = build(config, fast=True)")
+    assert (
+        clean(base, ours, theirs)
+        == dedent(ours).replace("build(config)", "build(config, fast=True)").lstrip()
+    )
+
+
+ROUNDS = "def main(data):\n    for epoch in data:\n        log(epoch)\n    save(data)\n"
+STOPS = "        if epoch.is_bad:\n            break\n"
+
+
+def test_an_owner_who_leaves_a_loop_at_its_end_does_so_below_new_lines() -> None:
+    """Also if other new lines stand below the loop."""
+    new = "        done.append(epoch)\n"
+    text = clean(
+        ROUNDS,
+        ROUNDS.replace("    save", f"{STOPS}    save"),
+        ROUNDS.replace("    save(data)", f"{new}    write(data)\n    save(data)"),
+    )
+    assert text == ROUNDS.replace("    save", f"{new}{STOPS}    write(data)\n    save")
+
+
+def test_new_lines_that_end_a_block_are_no_part_of_a_question_below_it() -> None:
+    ours = ROUNDS.replace("save(data)", "save(data.best)")
+    theirs = ROUNDS.replace("    save(data)", "        done.append(epoch)\n    export(done, to=1)")
+    found = merge(ROUNDS, ours, theirs)
+    text = found.files["train.py"] or ""
+    assert (
+        found.conflicts and "        done.append(epoch)\n<<<<<<< yours\n    save(data.best)" in text
+    )
+
+
+def test_own_lines_close_to_a_block_stay_close_to_it() -> None:
+    base = "def main(data):\n    check(data)\n\n    for row in data:\n        use(row)\n"
+    text = clean(
+        base,
+        base.replace("    for", "    best = 0\n    for").replace("use(row)", "use(row, best)"),
+        base.replace("check(data)\n", "check(data)\n    begin()\n"),
+    )
+    assert "    begin()\n\n    best = 0\n    for row in data:\n" in text
+
+
+IN_WINDOW = """
+def main(accelerator, model, optimizer, data):
+    for batch in data:
+        with accelerator.accumulate(model):
+            accelerator.backward(model(batch))
+            optimizer.step()
+            optimizer.zero_grad()
+        log(batch)
+"""
+EACH_BATCH = IN_WINDOW.replace("        with accelerator.accumulate(model):\n", "").replace(
+    "    " * 3, "    " * 2
+)
+
+
+@pytest.mark.parametrize("beside", ["        optimizer.step()\n", "        log(batch)\n"])
+def test_what_runs_once_a_step_is_asked_about_in_a_window_of_the_owner(beside: str) -> None:
+    theirs = EACH_BATCH.replace(beside, f"        average.update()\n{beside}")
+    assert theirs != EACH_BATCH and "for each batch" in asked(EACH_BATCH, IN_WINDOW, theirs)
+
+
+def test_two_ways_to_accumulate_gradients_are_asked_about() -> None:
+    base = "def main():\n    accelerator = Accelerator(cpu=True)\n    train(accelerator)\n"
+    ours, theirs = (
+        base.replace("cpu=True", f"cpu=True, gradient_accumulation_{what}=4")
+        for what in ("steps", "plugin")
+    )
+    assert "several batches" in asked(base, ours, theirs)
+
+
+def test_a_file_that_goes_may_import_from_elsewhere() -> None:
+    files = {"a.py": "from b import c\n\n\ndef run():\n    return c()\n", "b.py": "c = int\n"}
+    ours = {**files, "a.py": files["a.py"].replace("from b", "from lib.b")}
+    gone = project(files, ours, {"b.py": files["b.py"]})
+    assert not gone.conflicts and gone.files["a.py"] is None
+    ours["a.py"] = ours["a.py"].replace("c()", "c() + 1")
+    assert project(files, ours, {"b.py": files["b.py"]}).conflicts
+
+
+def test_a_value_under_another_key_goes_with_what_it_was() -> None:
+    base = 'def main(values, norm):\n    values["norm"] = float(norm)\n    log(values)\n'
+    theirs = "def main(values, norm):\n    log(values)\n"
+    assert clean(base, base.replace('["norm"]', '["train/norm"]'), theirs) == theirs
+    assert asked(base, base.replace("float(norm)", "float(norm) / 2"), theirs)

@@ -29,6 +29,7 @@ from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_sam
 from scaffold.merge.diff.hunks import (
     by_level,
     find_clashes,
+    leaves_at_end,
     leaves_first,
     leaves_last,
     merge_pair,
@@ -299,7 +300,7 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
         return [*theirs, *ours]
     if leaves_last(triple, gap, ours, theirs, ours):
         return [*ours, *theirs]
-    if leaves_last(triple, gap, theirs, ours, ours):
+    if leaves_at_end(triple, gap, ours, theirs):
         return [*theirs, *ours]
     clips = all(limits_gradients(unit.text) for unit in ours)
     if clips and any(waits_for_parts(unit.text) for unit in theirs):

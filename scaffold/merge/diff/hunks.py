@@ -223,20 +223,22 @@ def _both_fit(triple: Triple, gap: int) -> bool:
         return triple.union and not purposes[0] & purposes[1]
     if _stands_above_block(triple, gap, ours, theirs):
         return True
-    return all(_fit(triple, gap, *parts) for parts in by_level(ours, theirs) if all(parts))
+    parts = by_level(ours, theirs)
+    if len(parts) == 1:
+        return True  # the deeper side continues the block above, the other one follows it
+    return all(_fit(triple, gap, *rows) for rows in parts if all(rows))
 
 
 def by_level(ours: Statements, theirs: Statements) -> list[tuple[list[Statement], list[Statement]]]:
     """New lines of both sides, one part after the other: in the block above, and below it."""
-    level = min(unit.depth for unit in (*ours, *theirs))
-    above, below = [], []
-    for rows in (ours, theirs):
-        inside = list(itertools.takewhile(lambda unit: unit.depth > level, rows))
-        if len(inside) == len(rows) and rows[-1].is_head:
-            inside = []  # it is around what follows
-        above.append(inside)
-        below.append(list(rows[len(inside) :]))
-    return [(above[0], above[1]), (below[0], below[1])]
+    lowest = [min(unit.depth for unit in rows) for rows in (ours, theirs)]
+    inside = [
+        list(itertools.takewhile(lambda unit: unit.depth > min(lowest), rows))
+        for rows in (ours, theirs)
+    ]
+    if lowest[0] != lowest[1] and not inside[lowest.index(min(lowest))]:
+        return [(list(ours), list(theirs))]
+    return [(inside[0], inside[1]), (list(ours[len(inside[0]) :]), list(theirs[len(inside[1]) :]))]
 
 
 def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement]) -> bool:
@@ -257,7 +259,7 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
         or get_given_again(triple, gap, ours, theirs)
         or leaves_first(triple, gap, ours, theirs)
         or leaves_last(triple, gap, ours, theirs, ours)
-        or leaves_last(triple, gap, theirs, ours, ours)
+        or leaves_at_end(triple, gap, ours, theirs)
     )
 
 
@@ -290,6 +292,13 @@ def leaves_last(
     return not any(triple.opens_for_next(side, gap) for side in sides) and (
         not can_commute(first, last, modules) and can_commute(first, last, modules, in_order=True)
     )
+
+
+def leaves_at_end(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
+    """Whether the owner leaves a loop at the end of its body, below the other side's new lines."""
+    below = triple.base[gap].depth if gap < len(triple.base) else -1
+    is_end = below < min(unit.depth for unit in ours)
+    return is_end and leaves_last(triple, gap, theirs, ours, ours)
 
 
 def _stands_above_block(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:

@@ -37,12 +37,13 @@ def find_refused_accumulation(triple: Triple) -> Iterator[tuple[Hunk, str]]:
 
 def find_repeated_accumulation(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The steps that the owner makes from several batches, as the update does, too."""
-    if not any(accumulates(unit.text) for unit in triple.theirs.added):
-        return
     for number, unit in enumerate(triple.base):
         sides = triple.ours.of(number), triple.theirs.of(number)
         if not _sets([unit]) and all(side and _sets([side]) for side in sides):
             yield (number, number + 1), _REPEATED
+    if not any(accumulates(unit.text) for unit in triple.theirs.added):
+        return
+    for number, unit in enumerate(triple.base):
         head = new_head(triple, number) if steps_optimizer(unit.text) else None
         node = None if head is None else triple.ours.units[head].node
         if isinstance(node, ast.If) and any(
