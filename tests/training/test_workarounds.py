@@ -19,6 +19,7 @@ from scaffold.render.project import render_project
 from support.combinations import FIRST_TASK, MINIMAL, as_many_as_possible, given_for
 from support.files import write_files
 from support.paths import TEMPLATES
+from support.rendering import render
 from support.training import start, succeed
 
 
@@ -154,3 +155,14 @@ def test_no_feature_keeps_the_wrapped_model(name: str, tmp_path: Path) -> None:
     (project / "left.py").write_text(LEFT)
     result = succeed(start(project, ["left.py"], 2))
     assert re.findall(r"left: (\d+)", result.stdout) == ["0", "0"]  # of 2 processes
+
+
+@pytest.mark.train
+def test_layers_unfreeze_above_frozen_ones(tmp_path: Path) -> None:
+    """PyTorch 2.13 crashes in the backward of a GroupNorm on the CPU if what is below is frozen and
+    the images are channels-last: a norm is unfrozen with the layer before it."""
+    features = ("channels_last", "layer_rates", "unfreezing")
+    write_files(tmp_path, render({f"features.{name}.enabled": True for name in features}))
+    flags = ["--epochs", "3", "--limit-batches", "2", "--unfreezing-epochs", "1"]
+    result = succeed(start(tmp_path, ["train.py", *flags], 1))
+    assert result.stdout.count("epoch ") == 3

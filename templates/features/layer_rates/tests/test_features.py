@@ -41,6 +41,11 @@ def test_early_layers_learn_more_slowly(tmp_path, monkeypatch):
 def test_layers_are_found_by_their_names(name, layer):
     assert layer_of(name) == layer
 
+def test_a_norm_belongs_to_the_layer_before_it():
+    model = nn.Sequential(nn.Linear(3, 2), nn.LayerNorm(2), nn.Linear(2, 1))
+    depths = {p: g["depth"] for g in group_parameters(model, 1.0, 0.1) for p in g["params"]}
+    assert [depths[parameter] for parameter in model.parameters()] == [1, 1, 1, 1, 0, 0]
+
 #: slot tests when kind=head
 def test_the_head_is_the_last_part_or_the_one_that_is_named():
     model = nn.ModuleDict({name: nn.Linear(2, 2) for name in ("body", "neck", "head")})
