@@ -267,7 +267,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
         ("pictures", "broken.png"): "broken.png can't be read as an image: ",
         ("pictures", "cut.png"): "cut.png can't be read as an image: ",
         ("deep.png",): "deep.png can't be read as an image: save it with 8 bits for each pixel",
-        ("empty",): "empty can't be read as an image: ",
+        ("empty",): "empty has no images.",
         ("pictures", "--run", "cut"): "cut/model.safetensors can't be loaded: ",
         ("pictures", "--run", "unfinished"): "unfinished/model.safetensors can't be loaded",
         ("pictures", "--run", "other"): "",
