@@ -159,20 +159,20 @@ def test_each_input_has_its_row(name: str, tmp_path: Path, monkeypatch: pytest.M
     for processes in (1, 2):
         result = succeed(start(folder, script, processes))
         tables.append(read_rows(result.stdout))
-    one, two = tables
     for data in DATA:
         if (folder / data).exists():
             (folder / data).rename(folder / f"{data} is gone")
-    result = start(folder, script, 1)
-    assert read_rows(result.stdout) == one, result.stderr
-    assert len(one) == len(two) == 3
-    for row, other in zip(one, two, strict=True):
-        assert row.keys() == other.keys()
-        for name, value in row.items():
-            if name.startswith("p_") or name in ("prediction", "error"):
-                assert float(other[name]) == pytest.approx(float(value), rel=1e-4, abs=1e-6)
-            else:
-                assert other[name] == value
+    one, *others = [*tables, read_rows(succeed(start(folder, script, 1)).stdout)]
+    for found in others:
+        assert len(one) == len(found) == 3
+        for row, other in zip(one, found, strict=True):
+            assert row.keys() == other.keys()
+            for name, value in row.items():
+                if name.startswith("p_") or name in ("prediction", "error", "reward"):
+                    assert float(other[name]) == pytest.approx(float(value), rel=1e-4, abs=1e-6)
+                else:
+                    assert other[name] == value
+    for row in one:
         if "label" in row:
             chances = {name: float(row[name]) for name in row if name.startswith("p_")}
             assert sum(chances.values()) == pytest.approx(1)
