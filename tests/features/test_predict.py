@@ -181,6 +181,7 @@ def test_each_input_has_its_row(name: str, tmp_path: Path, monkeypatch: pytest.M
         assert [row["image"] for row in one] == ["pictures/0/0.png", "pictures/1/1.png", "one.PNG"]
 
 
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 NEW = {  # what predict.py gets of a data set: one of its files, or rows of its table
     ".png": lambda c: next(v for name, v in c.files.items() if name.endswith(".png")),
     ".wav": lambda c: next(v for name, v in c.files.items() if name.endswith(".wav")),
@@ -220,7 +221,10 @@ def test_a_prediction_needs_only_its_run(carrier: Carrier, tmp_path: Path) -> No
     before = succeed(start(tmp_path, script, 1)).stdout
     for path in files:
         path.write_bytes(b"something else\n")
-    assert succeed(start(tmp_path, script, 1)).stdout == before != ""
+    after = succeed(start(tmp_path, script, 1)).stdout
+    assert NUMBER.split(after) == NUMBER.split(before) != [""]
+    one, two = ([*map(float, NUMBER.findall(text))] for text in (after, before))
+    assert one == pytest.approx(two, rel=1e-4, abs=1e-6)
 
 
 def read_rows(printed: str) -> list[dict[str, str]]:
