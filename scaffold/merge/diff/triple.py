@@ -147,17 +147,19 @@ def _leaves_out(old: Statement, new: Statement) -> bool:
 
 
 def _names_otherwise(old: Statement, new: Statement) -> bool:
-    """Whether a unit assigns the same value, to another key of the same object, or to more."""
+    """Whether a unit assigns the same value, to another key of the same object, or to a key too."""
     before, after = old.node, new.node
     if not isinstance(before, ast.Assign) or not isinstance(after, ast.Assign):
         return False
     if ast.dump(before.value) != ast.dump(after.value):
         return False
-    targets, now = ({ast.unparse(node) for node in row.targets} for row in (before, after))
-    keys = [node for row in (before, after) for node in row.targets]
-    held = {ast.unparse(node.value) for node in keys if isinstance(node, ast.Subscript)}
-    are_keys = all(isinstance(node, ast.Subscript) for node in keys)
-    return targets <= now or (are_keys and len(held) == 1)
+    names = {ast.unparse(node) for node in before.targets}
+    keys = [node for node in after.targets if ast.unparse(node) not in names]
+    holders = [node.value for node in keys if isinstance(node, ast.Subscript)]
+    if len(holders) < len(keys):
+        return False
+    held = {ast.unparse(row.value) for row in before.targets if isinstance(row, ast.Subscript)}
+    return len(keys) < len(after.targets) or {*map(ast.unparse, holders)} == held
 
 
 def _adds_hint(old: Statement, new: Statement) -> bool:
