@@ -62,7 +62,7 @@ def message(project: Path, *flags: str) -> str:
 def test_evaluate_is_short(tasks: list[str]) -> None:
     for task in {*tasks, "gan"}:
         files = render({**EVALUATE, "project.task": task})
-        assert len(files["evaluate.py"].splitlines()) < 160, task
+        assert len(files["evaluate.py"].splitlines()) < 165, task
         for name in ("bootstrap.py", "errors.py"):
             assert (name in files) == (task != "gan"), "the GAN has no metric of one sample"
 
