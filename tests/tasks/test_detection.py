@@ -155,6 +155,19 @@ def voc_lists(source: Path, target: Path, listed: Collection[str] = tuple(SPLITS
             (lists / f"{name}.txt").write_text("".join(f"{name}_{f.stem}\n" for f in files))
 
 
+def spaced_names(source: Path, target: Path) -> None:
+    """Names with spaces, behind some of which a list has a number, as those of one class."""
+    voc_lists(source, target)
+    for path in [*target.glob("JPEGImages/*"), *target.glob("Annotations/*")]:
+        path = path.rename(path.with_stem(f"{path.stem} (1)"))
+        if path.suffix == ".xml":
+            text = path.read_text().replace(".png</filename>", " (1).png</filename>")
+            path.write_text(text)
+    for path in target.glob("ImageSets/Main/*.txt"):
+        lines = enumerate(path.read_text().splitlines())
+        path.write_text("".join(f"{line} (1){[' -1', '', ' 1'][n % 3]}\n" for n, line in lines))
+
+
 def two_voc_lists(source: Path, target: Path) -> None:
     """The rest is training data."""
     voc_lists(source, target, ("val", "test"))
@@ -183,7 +196,15 @@ def bare_names(source: Path, target: Path) -> None:
 LAYOUTS: dict[str, list[Callable[[Path, Path], None]]] = {
     "coco": [coco_folders, valid_folder, short_names],
     "yolo": [yolo_folders, valid_folder, named_folders, named_lists, val_within],
-    "voc": [voc_lists, two_voc_lists, valid_folder, side_by_side, small_letters, bare_names],
+    "voc": [
+        voc_lists,
+        spaced_names,
+        two_voc_lists,
+        valid_folder,
+        side_by_side,
+        small_letters,
+        bare_names,
+    ],
 }
 
 

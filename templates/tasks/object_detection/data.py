@@ -34,7 +34,6 @@ def collate(samples: list[tuple[Tensor, Objects]]) -> tuple[Tensor, list[Objects
 #: slot build_loaders
 #: end file
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cache
@@ -401,11 +400,17 @@ def read_part(config, name: str) -> list[Annotated]:
 
 
 def read_list(path: Path, known: Collection[str]) -> list[str]:
-    """The names in a list of images. A 1, 0 or -1 may follow one. A folder has none."""
+    """The names in a list of images, which may have spaces. More words may follow them, as 1 or -1.
+
+    A folder has no list.
+    """
     if path.is_dir():
         return []
-    lines = [line.strip() for line in read_text(path).splitlines() if line.strip()]
-    return [line if line in known else re.sub(r"\s+(1|0|-1)$", "", line) for line in lines]
+    names = []
+    for line in filter(None, map(str.strip, read_text(path).splitlines())):
+        whole = [name for name in (line, line.rpartition(" ")[0].strip()) if name in known]
+        names.append(whole[0] if whole else line.split()[0])
+    return names
 
 
 @cache
