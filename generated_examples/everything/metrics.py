@@ -210,6 +210,11 @@ class ClassMetrics:
         return {f"{name}_{key}": value.item() for key, value in self.metrics.compute().items()}
 
 
+def is_step(line: dict) -> bool:
+    """Whether a line of metrics.jsonl is the log line of a step, not that of an epoch."""
+    return "lr" in line and not any(name.startswith(("train_", "val_", "test_")) for name in line)
+
+
 def format_metrics(metrics: dict[str, float]) -> str:
     return " | ".join(f"{name} {value:.5g}" for name, value in metrics.items())
 

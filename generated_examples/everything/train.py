@@ -239,10 +239,7 @@ def main(config: Config) -> None:
             bar = progress_bar(remaining, done=progress.batch, total=batches_per_epoch)
             start, start_step = time.perf_counter(), progress.step
             for whole in bar:
-                if progress.step >= total_steps:  # max_steps ends the epoch early
-                    checkpoints.save()  # a resumed run may finish it
-                    break
-                if early_stopping.should_stop:
+                if progress.step >= total_steps or early_stopping.should_stop:
                     checkpoints.save()  # a resumed run may finish it
                     break
                 batch_size = find_batch_size(whole)

@@ -1,5 +1,5 @@
 #: into metrics.py at classes
-"""Metrics of classes."""
+"""Metrics of classes, and what a line of metrics is about."""
 
 import torch
 from torch import Tensor
@@ -35,3 +35,8 @@ IGNORED = -100  # a target that does not count: F.cross_entropy ignores it by de
 def count_tokens(targets: Tensor) -> Tensor:
     """The number of targets of each sample that count, shape (batch,)."""
     return (targets != IGNORED).sum(dim=1)
+
+
+def is_step(line: dict) -> bool:
+    """Whether a line of metrics.jsonl is the log line of a step, not that of an epoch."""
+    return "lr" in line and not any(name.startswith(("train_", "val_", "test_")) for name in line)

@@ -118,7 +118,6 @@ def main(config: Config) -> None:
             if progress.step >= total_steps:  # max_steps ends the epoch early
                 #: slot leave_epoch_early
                 break
-            #: slot leave_epoch
             #: end finished
             #: region passes
             #: region forward

@@ -16,6 +16,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 from config import Config
+from lib.metrics import is_step
 
 
 def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str, float]:
@@ -35,11 +36,6 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
             metrics |= line
     del metrics["step"]
     return metrics
-
-
-def is_step(line: dict) -> bool:
-    """Whether a line of metrics.jsonl is the log line of a step, not that of an epoch."""
-    return "lr" in line and not any(name.startswith(("train_", "val_", "test_")) for name in line)
 
 
 def check_flags(path: Path, flags: list[str]) -> None:
@@ -70,6 +66,7 @@ def main() -> None:
         parser.error("--cross-validation-fold: each fold is held out here")
     #: slot folder
     check_flags(own.output_dir / "flags.json", [f"--cross-validation-folds={folds}", *flags])
+
     rows = []
     for fold in range(folds):
         print(f"fold {fold + 1}/{folds}", flush=True)

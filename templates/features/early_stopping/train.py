@@ -28,8 +28,8 @@ if early_stopping.should_stop:
     log(f"early stop: {early_stopping.stale} evaluations, no better {{ features.early_stopping.monitor }}")
 #: end after_training_message
 
-#: slot leave_epoch with evaluation_by_steps
-if early_stopping.should_stop:
+#: replace finished with evaluation_by_steps
+if progress.step >= total_steps or early_stopping.should_stop:
     #: slot leave_epoch_early
     break
 

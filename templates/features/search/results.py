@@ -12,6 +12,7 @@ import optuna
 from optuna.importance import PedAnovaImportanceEvaluator
 from optuna.trial import TrialState
 from optuna.visualization.matplotlib import plot_optimization_history, plot_param_importances
+from lib.metrics import is_step
 from trials import RunFailed, in_parallel, run, to_flags
 
 # 97.5 % quantiles of Student's t distribution with 1, 2, 3, ... degrees of freedom
@@ -54,11 +55,6 @@ def print_answers(settings: dict) -> None:
         print("  scaffold update", *answers)
     if others:
         print(f"To make them the defaults, edit Config: {', '.join(others)}")
-
-
-def is_step(line: dict) -> bool:
-    """Whether a line of metrics.jsonl is the log line of a step, not that of an epoch."""
-    return "lr" in line and not any(name.startswith(("train_", "val_", "test_")) for name in line)
 
 
 def repeat(folder: Path, flags: list[str], settings: dict, seeds: range, jobs: int) -> None:

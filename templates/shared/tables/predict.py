@@ -56,3 +56,7 @@ def read_inputs(config: Config, names: list[str]) -> Tensor:
 
 #: slot arguments when dataset=breast_cancer|diabetes
 parser.add_argument("inputs", nargs="+", metavar="CSV", help="a CSV file with the same columns")
+
+#: into load_exported.py when path=given
+#: slot built
+, Columns.load(folder)

@@ -25,3 +25,10 @@ for paths in DataLoader(share, 4 * config.batch_size, collate_fn=list):
         prob_of = dict(zip(names, probs, strict=True))
         row = {"label": max(prob_of, key=prob_of.get)}
         rows.append(row | {f"p_{name}": prob for name, prob in prob_of.items()})
+
+#: into model.py with predict
+#: slot parameters
+, names: list[str] | None = None
+
+#: replace names
+names = names or class_names(config)  # those of a run, so that no data is needed

@@ -137,9 +137,3 @@ if not {4, 8, 16, 32} <= {*strides}:
 levels = [strides.index(stride) for stride in (4, 8, 16, 32)]
 channels = [model.feature_info.channels()[level] for level in levels]
 return Detector(Backbone(model, levels), channels, len(names), config.width)
-
-#: slot parameters with predict with saved_classes
-, names: list[str] | None = None
-
-#: replace names with predict with saved_classes
-names = names or class_names(config)  # those of a run, so that no data is needed

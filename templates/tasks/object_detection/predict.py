@@ -101,3 +101,10 @@ parser.add_argument("--csv", action="store_true", help=help)
 
 #: replace predict
 write(rows, arguments.threshold, arguments.pictures, arguments.csv)
+
+#: into model.py with predict with saved_classes
+#: slot parameters
+, names: list[str] | None = None
+
+#: replace names
+names = names or class_names(config)  # those of a run, so that no data is needed

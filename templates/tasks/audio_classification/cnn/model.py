@@ -48,10 +48,3 @@ def build_model(
     names = class_names(config)
     #: end names
     return SoundCNN(len(names), config.mels, config.width)
-#: end file
-
-#: slot parameters with predict with saved_classes
-, names: list[str] | None = None
-
-#: replace names with predict with saved_classes
-names = names or class_names(config)  # those of a run, so that no data is needed

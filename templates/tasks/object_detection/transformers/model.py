@@ -83,10 +83,3 @@ def build_model(
             f"--image-size to a larger multiple of 32, such as 640: {error}"
         ) from error
     return model
-#: end file
-
-#: slot parameters with predict with saved_classes
-, names: list[str] | None = None
-
-#: replace names with predict with saved_classes
-names = names or class_names(config)  # those of a run, so that no data is needed
