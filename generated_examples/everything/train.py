@@ -126,7 +126,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     }
 
 
-def main(config: Config) -> None:
+def main(config: Config) -> dict[str, float]:
     skip_search_for_lomo()
     skip_signature_of_zero_grad()
     if "tensorboard" not in map(str, get_available_trackers()):
@@ -332,8 +332,7 @@ def main(config: Config) -> None:
             metrics = {"train_loss": train_loss.end_epoch()}
             stop_on_nan(metrics["train_loss"], progress.step)
             metrics["train_hard_batches"] = hard_batches.end_epoch()
-            done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
-            log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+            log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
             accelerator.log(metrics, step=progress.step)
             metrics_file.append(progress.step, metrics)
             learning_curves.draw()
@@ -368,6 +367,7 @@ def main(config: Config) -> None:
     hooks.run.model = None  # so that free_memory() frees it
     model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
+    return metrics
 
 
 if __name__ == "__main__":

@@ -73,7 +73,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     return {f"{name}_distance": frechet_distance(real, generated)}
 
 
-def main(config: Config) -> None:
+def main(config: Config) -> dict[str, float]:
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -169,8 +169,7 @@ def main(config: Config) -> None:
         metrics["train_discriminator_loss"] = train_discriminator_loss.end_epoch()
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         draw_samples(accelerator, model, config.output_dir / f"samples_{progress.step:08d}.png")
-        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
-        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
         progress.epoch, progress.batch = epoch + 1, 0
@@ -186,6 +185,7 @@ def main(config: Config) -> None:
     del discriminator, discriminator_optimizer
     model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
+    return metrics
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ def score(outputs: Tensor, targets: list[Objects]) -> tuple[Tensor, Tensor, Tens
     return compute_loss(outputs, targets), judge(find_objects(outputs), targets), counts
 
 
-def main(config: Config) -> None:
+def main(config: Config) -> dict[str, float]:
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -157,8 +157,7 @@ def main(config: Config) -> None:
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         path = config.output_dir / f"boxes_{progress.step:08d}.png"
         draw_boxes(accelerator, model, shown, class_names(config), path)
-        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
-        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
         progress.epoch, progress.batch = epoch + 1, 0
@@ -173,6 +172,7 @@ def main(config: Config) -> None:
     learning_curves.draw()
     model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
+    return metrics
 
 
 if __name__ == "__main__":

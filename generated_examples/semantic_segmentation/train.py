@@ -89,7 +89,7 @@ def score(logits: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
     return compute_loss(logits, masks), counts
 
 
-def main(config: Config) -> None:
+def main(config: Config) -> dict[str, float]:
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -166,8 +166,7 @@ def main(config: Config) -> None:
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
         path = config.output_dir / f"masks_{progress.step:08d}.png"
         draw_masks(accelerator, model, shown_images, shown_masks, path)
-        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
-        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
         progress.epoch, progress.batch = epoch + 1, 0
@@ -182,6 +181,7 @@ def main(config: Config) -> None:
     learning_curves.draw()
     model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
+    return metrics
 
 
 if __name__ == "__main__":

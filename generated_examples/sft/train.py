@@ -97,7 +97,7 @@ def score(logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     return losses, count_tokens(targets), hits
 
 
-def main(config: Config) -> None:
+def main(config: Config) -> dict[str, float]:
     accelerator = Accelerator(
         # the data order depends only on the seed and the epoch
         dataloader_config=DataLoaderConfiguration(use_seedable_sampler=True, data_seed=config.seed),
@@ -182,8 +182,7 @@ def main(config: Config) -> None:
         if accelerator.is_main_process:
             path = config.output_dir / f"sample_{progress.step:08d}.txt"
             write_sample(accelerator.unwrap_model(model), config, examples, path)
-        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
-        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
         progress.epoch, progress.batch = epoch + 1, 0
@@ -198,6 +197,7 @@ def main(config: Config) -> None:
     learning_curves.draw()
     model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
+    return metrics
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ def evaluate(accelerator, model, loader, name, limit=0) -> dict[str, float]:
     return {f"{name}_loss": float(loss_sum) / seen, f"{name}_accuracy": float(correct) / seen}
 
 
-def main(config: Config) -> None:
+def main(config: Config) -> dict[str, float]:
     accelerator = Accelerator(
         mixed_precision=config.mixed_precision,
         # the data order depends only on the seed and the epoch
@@ -147,8 +147,7 @@ def main(config: Config) -> None:
                 checkpoints.save()
         metrics = {"train_loss": train_loss.end_epoch()}
         metrics |= evaluate(accelerator, model, val_loader, "val", config.limit_batches)
-        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
-        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         progress.epoch, progress.batch = epoch + 1, 0
         if config.checkpoint_unit == "epochs" and save_every and progress.epoch % save_every == 0:
@@ -161,6 +160,7 @@ def main(config: Config) -> None:
     metrics_file.append(progress.step, metrics)
     model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
+    return metrics
 
 
 if __name__ == "__main__":

@@ -227,8 +227,8 @@ kind("tested model in a script of its own", "karpathy/nanoGPT:sample.py", "which
 )
 kind("helpers as a mixin class", TEMPLATE, "evaluate() becomes a static method of a class")(
     sub(
-        r"^def main\(config: Config\) -> None:$",
-        "class Evaluator:\n    run = staticmethod(evaluate)\n\n\ndef main(config: Config) -> None:",
+        r"^def main\(",
+        "class Evaluator:\n    run = staticmethod(evaluate)\n\n\ndef main(",
     ),
     sub(r"= evaluate\(", "= Evaluator.run(", None),
 )

@@ -76,9 +76,8 @@ kind("dropout by the epoch", TIMM, "the dropout falls with the epochs")(
         "main",
     )
 )
-kind("main returns its metrics", TITAN, "main() -> dict, and return metrics")(
-    sub(r"^def main\(config: Config\) -> None:", "def main(config: Config) -> dict[str, float]:"),
-    after(r"accelerator\.end_training\(", "return metrics"),
+kind("main returns its metrics", TITAN, "main() returns metrics and the number of steps")(
+    sub(r"^    return metrics$", '    return metrics | {"steps": progress.step}'),
 )
 kind("record around main", TITAN, "@record shows errors of workers")(
     add_import("from torch.distributed.elastic.multiprocessing.errors import record"),

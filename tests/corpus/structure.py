@@ -293,6 +293,9 @@ def around_epochs(head: str, tail: str = "") -> Apply:
     return apply
 
 
+_RESULT = "dict[str, float]"  # what main returns
+
+
 def trainer_class(name: str = "Trainer", setup: str = "__init__", fit: str = "fit") -> Apply:
     """main() becomes a class: what is built is kept in self, the loop and the end are methods."""
 
@@ -321,7 +324,8 @@ def trainer_class(name: str = "Trainer", setup: str = "__init__", fit: str = "fi
         new = [f"class {name}:"]
         for method, first, last in parts:
             given = "self, config: Config" if method == setup else "self"
-            new.append(f"    def {method}({given}) -> None:")
+            result = _RESULT if method == "finish" else "None"
+            new.append(f"    def {method}({given}) -> {result}:")
             if method == setup:
                 new.append("        self.config = config")
             new += [f"    {row}" if row else "" for row in renamed[first:last]]
@@ -331,8 +335,8 @@ def trainer_class(name: str = "Trainer", setup: str = "__init__", fit: str = "fi
         create = f"    trainer = {name}(config)"
         if setup != "__init__":
             create = f"    trainer = {name}()\n    trainer.{setup}(config)"
-        new += ["", "def main(config: Config) -> None:", *create.split("\n")]
-        new += [f"    trainer.{fit}()", "    trainer.finish()"]
+        new += ["", f"def main(config: Config) -> {_RESULT}:", *create.split("\n")]
+        new += [f"    trainer.{fit}()", "    return trainer.finish()"]
         files[TRAIN] = blackened(splice(text, main.lineno - 1, end, new))
 
     return apply

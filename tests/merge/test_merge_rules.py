@@ -180,6 +180,9 @@ def test_output_that_goes_elsewhere_is_followed() -> None:
     base = "log('a')\nlog('b')\n"
     ours = "logger.info('a')\nlogger.info('b')\n"
     assert "logger.info('c')" in clean(base, ours, base + "log('c')\n")
+    theirs = "from metrics import log\n\nlog('a')\nlog('c')\n"
+    text = clean(base.replace("log", "accelerator.print"), ours, theirs)
+    assert text.lstrip() == "logger.info('a')\nlogger.info('c')\n", "what an update calls instead is, too"
 
 
 def test_definitions_in_another_order_are_followed() -> None:

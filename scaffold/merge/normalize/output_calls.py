@@ -8,7 +8,15 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
-from scaffold.merge.source.statement import Rendered, Statement, Statements
+from scaffold.merge.semantics.imports import mended
+from scaffold.merge.source.statement import (
+    PYTHON,
+    Rendered,
+    Statement,
+    Statements,
+    split,
+    write_units,
+)
 from scaffold.merge.source.style import names_in
 
 _FEW = 2  # calls that have to show it at least
@@ -33,14 +41,24 @@ def _find_replaced(
     own: Mapping[str, Counter[str]],
     new: Mapping[str, Counter[str]],
 ) -> dict[str, str]:
-    """The functions that are called nowhere any more, each with the one that is called instead."""
+    """The functions that are called nowhere any more, each with the one that is called instead.
+
+    What the new file calls in place of such a function is one, too.
+    """
     found = {}
-    for callee in (old.keys() & new.keys()) - own.keys():
-        kept = {other: (old[callee] & own[other]).total() for other in own}
-        most = max(kept, key=lambda other: kept[other], default="")
-        if sum(map(bool, kept.values())) == 1 and kept[most] >= _FEW:
-            found[callee] = most
+    for callee in old.keys() - own.keys():
+        instead, count = _instead(old[callee], own)
+        there = callee if callee in new else _instead(old[callee], new)[0]
+        if count >= _FEW and there and (there == callee or there not in old.keys() | own.keys()):
+            found |= {callee: instead, there: instead}
     return found
+
+
+def _instead(calls: Counter[str], side: Mapping[str, Counter[str]]) -> tuple[str, int]:
+    """The only function that is called with some of these arguments, and how often it is."""
+    kept = {callee: (calls & side[callee]).total() for callee in side}
+    found = [callee for callee in kept if kept[callee]]
+    return (found[0], kept[found[0]]) if len(found) == 1 else ("", 0)
 
 
 def _by_callee(units: Statements) -> dict[str, Counter[str]]:
@@ -69,4 +87,6 @@ def _put_on(units: Statements, table: Mapping[str, str]) -> list[Statement]:
         if callee in table:
             unit = unit.saying(unit.text.strip().replace(callee, table[callee], 1))
         out.append(unit)
-    return out
+    if not table:
+        return out
+    return split(mended(write_units(out), write_units(units), ()), PYTHON)  # and its imports

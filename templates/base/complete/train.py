@@ -34,7 +34,7 @@ def build_optimizer(model: nn.Module, config: Config) -> Optimizer:
 #: slot evaluate_function
 
 
-def main(config: Config) -> None:
+def main(config: Config) -> dict[str, float]:
     #: slot before_accelerator
     accelerator = Accelerator(
         #: slot accelerator
@@ -173,8 +173,7 @@ def main(config: Config) -> None:
         #: slot after_evaluation
         #: end evaluate
         #: end epoch_evaluation
-        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
-        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
+        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
         progress.epoch, progress.batch = epoch + 1, 0
@@ -198,6 +197,7 @@ def main(config: Config) -> None:
     #: slot before_end
     model, optimizer = accelerator.free_memory(model, optimizer)  # else DDP may hang at the end
     accelerator.end_training()
+    return metrics
 
 
 #: slot functions_at_end

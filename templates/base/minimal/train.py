@@ -53,7 +53,7 @@ def main(config: Config) -> dict[str, float]:
         ],
         #: end handlers
     )
-    (config,) = broadcast_object_list([config])  # the same output_dir on every process
+    config = broadcast_object_list([config])[0]  # the same output_dir on all processes
     if any(config.output_dir.glob("*")):
         raise SystemExit(f"{config.output_dir} is not empty: choose another --output-dir.")
     set_seed(config.seed)  # every process starts with the same weights

@@ -11,7 +11,6 @@ from support.merges.words import (
     CLIPPED,
     COUNTED,
     EMA,
-    EPOCH_DONE,
     FREED,
     LOGGED,
     LOOP,
@@ -103,7 +102,7 @@ KEPT = """
         save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
 """
 edit = after(r"early_stopping\.update\(", KEPT)
-also = [before(EPOCH_DONE, KEPT)]
+also = [before(LOGGED, KEPT)]
 case("indentation: own block at the end of the average", edit, EMA, also=also, start=STOP)
 PROFILED = wrap(
     LOOP,

@@ -230,8 +230,8 @@ case("place: batches unpacked in the loop, then blends", UNPACKED, MIXING)
 
 EVALUATOR = both(
     sub(
-        r"^def main\(config: Config\) -> None:$",
-        "class Evaluator:\n    run = staticmethod(evaluate)\n\n\ndef main(config: Config) -> None:",
+        r"^def main\(",
+        "class Evaluator:\n    run = staticmethod(evaluate)\n\n\ndef main(",
     ),
     sub(r"= evaluate\(", "= Evaluator.run(", None),
 )

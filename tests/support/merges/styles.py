@@ -37,12 +37,12 @@ def star_imports(files: Files) -> None:
 
 
 def main_in_a_class(files: Files) -> None:
-    head, rest = files[TRAIN].split("def main(config: Config) -> None:")
+    head, rest = files[TRAIN].split("def main(config: Config) -> dict[str, float]:")
     body, foot = rest.split("\n\n\nif __name__")
     lines = [f"    {row}" if row else row for row in body.splitlines()]
     files[TRAIN] = "".join(
         (
-            f"{head}class Trainer:\n    def run(self, config: Config) -> None:",
+            f"{head}class Trainer:\n    def run(self, config: Config) -> dict[str, float]:",
             "\n".join(lines),
             "\n\n\nif __name__",
             foot.replace("main(config)", "Trainer().run(config)"),
