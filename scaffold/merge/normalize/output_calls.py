@@ -45,7 +45,7 @@ def _find_replaced(
 
     What the new file calls in place of such a function is one, too.
     """
-    found = {}
+    found: dict[str, str] = {}
     for callee in old.keys() - own.keys():
         instead, count = _instead(old[callee], own)
         there = callee if callee in new else _instead(old[callee], new)[0]
