@@ -39,7 +39,7 @@ from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks, follow_output
 from scaffold.merge.diff.named_parts import follow_named_parts
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.semantics.effects import effects_of, only_shows
+from scaffold.merge.semantics.effects import effects_of, only_adds, only_feeds, only_shows
 from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.source.imports import imports_of, is_standard
 from scaffold.merge.source.statement import (
@@ -61,11 +61,7 @@ class Clash:
     base: tuple[Statement, ...]
     theirs: tuple[Statement, ...]
     hunk: Hunk
-
-    @property
-    def is_output(self) -> bool:
-        """Whether the owner's side only prints or logs: no other line needs it."""
-        return bool(self.ours) and all(map(only_shows, self.ours))
+    is_alone: bool = False  # no other line needs the owner's side
 
 
 Piece = Statement | Clash
@@ -79,6 +75,7 @@ class Assembly(Triple):
     indent: str  # of the owner's file
     gone: Collection[int] = ()  # the owner's new units that are deleted, because they were moved
     needed: set[str] = field(default_factory=set)  # imports that stay, for the owner's side
+    leaving: set[str] = field(default_factory=set)  # names that go, also from the owner's lines
 
     _merged: dict[object, list[Piece]] = field(default_factory=dict, init=False)
 
@@ -95,7 +92,7 @@ class Assembly(Triple):
 
         `doubtful` are regions that merge as text but would break the code.
         """
-        known = frozenset(doubtful), frozenset(self.needed)
+        known = frozenset(doubtful), frozenset(self.needed), frozenset(self.leaving)
         if known not in self._merged:
             self._merged[known] = self._merge(doubtful)
         return self._merged[known]
@@ -200,9 +197,8 @@ class Assembly(Triple):
     def _clash(self, start: int, end: int) -> list[Piece]:
         ours = self._span(self.ours, self.theirs, start, end)
         theirs = self._span(self.theirs, self.ours, start, end)
-        alone = Clash(tuple(ours), (), (), (start, end))
-        if start == end and alone.is_output:
-            return [alone, *theirs]
+        if start == end and (parts := self._alone(ours, theirs, (start, end))):
+            return parts
         places = _new_names(theirs, ours) if self.kind == PYTHON else set()
         brought = [unit for place, unit in enumerate(theirs) if place in places]
         theirs = [unit for place, unit in enumerate(theirs) if place not in places]
@@ -212,8 +208,38 @@ class Assembly(Triple):
         is_new = all(unit.origin.startswith("t") for unit in theirs)
         if is_new and self.kind == PYTHON and theirs:
             above, theirs, below = _of_the_question(self, ours, theirs)
-        clash = Clash(tuple(ours), tuple(base), tuple(theirs), (start, end))
+        is_alone = bool(ours) and all(map(only_shows, ours))
+        if not theirs and adds_to_what_goes(base, ours, self.leaving):
+            is_alone = True
+            above = [unit for unit in ours if unit.origin.startswith("m")]
+            ours = [unit for unit in ours if unit not in above]
+        clash = Clash(tuple(ours), tuple(base), tuple(theirs), (start, end), is_alone)
         return [*brought, *first, *above, clash, *below, *last]
+
+    def _alone(self, ours: Statements, theirs: Statements, hunk: Hunk) -> list[Piece]:
+        """The lines of a gap with a conflict for each of the owner's that no other line needs."""
+        if ours and all(map(only_shows, ours)):
+            return [Clash(tuple(ours), (), (), hunk, is_alone=True), *theirs]
+        places = {place for place, unit in enumerate(ours) if self._uses_what_goes(unit)}
+        for head in reversed([place for place, unit in enumerate(ours) if unit.is_head]):
+            block = block_of(ours, head)
+            if {*block} <= places:
+                around = ours[head], *ours[block.stop : block.stop + 1]
+                if not block or any(unit.continues for unit in around):
+                    return []
+                places.add(head)
+        if theirs or not places:
+            return []
+        parts: list[Piece] = []
+        for is_alone, group in itertools.groupby(range(len(ours)), places.__contains__):
+            units = tuple(ours[place] for place in group)
+            parts += [Clash(units, (), (), hunk, is_alone=True)] if is_alone else units
+        return parts
+
+    def _uses_what_goes(self, unit: Statement) -> bool:
+        """Whether a statement logs or changes objects that go, and does nothing else."""
+        reads = bool(effects_of(unit).reads & self.leaving)
+        return reads and (only_shows(unit) or only_feeds(unit, self.leaving))
 
     def _span(self, one: Side, other: Side, start: int, end: int) -> list[Statement]:
         """One side's units in a region, at the depth that the other side gave its surroundings."""
@@ -251,6 +277,14 @@ def _of_the_question(
     rows = parts[:first], parts[first : last + 1], parts[last + 1 :]
     above, those, below = ([unit for part in found for unit in part] for found in rows)
     return above, those, below
+
+
+def adds_to_what_goes(base: Statements, ours: Statements, leaving: Collection[str]) -> bool:
+    """Whether the owner only put more into a list or dict of a region, which goes."""
+    known = [unit for unit in ours if not unit.origin.startswith("m")]  # without new lines
+    if len(base) != 1 or len(known) != 1 or not only_adds(base[0], known[0]):
+        return False
+    return bool(bound_in(known)) and bound_in(known) <= {*leaving}
 
 
 def _new_names(theirs: Statements, ours: Statements) -> set[int]:

@@ -241,7 +241,7 @@ def depth_change_of_hunk(triple: Triple, side: Side, start: int, end: int) -> in
     opened = {place for gap in range(start, end) for place in side.inserts[gap]}
     for number in range(start, min(end, len(triple.base))):
         place = side.match[number]
-        if place is None:
+        if place is None or _is_in_another_block(triple, side, number):
             continue
         change = side.units[place].depth - triple.base[number].depth
         change -= sum(head in opened for head in side.heads(place))
@@ -253,3 +253,13 @@ def depth_change_of_hunk(triple: Triple, side: Side, start: int, end: int) -> in
     head = triple.parents[start] if start < len(triple.base) else None
     around = None if head is None else side.of(head)
     return 0 if around is None or head is None else around.depth - triple.base[head].depth
+
+
+def _is_in_another_block(triple: Triple, side: Side, number: int) -> bool:
+    """Whether a side moved a unit into a block of the base that was not around it."""
+    around, head = set[int](), triple.parents[number]
+    while head is not None:
+        around.add(head)
+        head = triple.parents[head]
+    heads = {side.number_of.get(row) for row in side.heads(side.match[number])}
+    return not heads <= {None, *around}

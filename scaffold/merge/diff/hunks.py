@@ -22,7 +22,7 @@ from scaffold.merge.diff.deletions import is_in, is_required, show_what_is_delet
 from scaffold.merge.diff.expression import merge_unit, merge_words
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.semantics.effects import effects_of, only_shows
+from scaffold.merge.semantics.effects import effects_of, only_adds, only_shows
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, Statements, block_of, start_of
@@ -124,7 +124,7 @@ def find_clashes(triple: Triple) -> list[Hunk]:
         elif theirs is None and (
             _is_rewritten(triple, number) if ours is None else triple.edited(number)
         ):
-            alone = ours is not None and only_shows(ours)
+            alone = ours is not None and (only_shows(ours) or only_adds(unit, ours))
             run = _deleted_run(triple, triple.theirs, number)
             found.append((number, number + 1) if alone else run)
         elif (

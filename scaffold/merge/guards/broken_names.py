@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from scaffold.merge.diff.assemble import Clash, choose, choose_ours
+from scaffold.merge.diff.assemble import Clash, adds_to_what_goes, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes, their_parts, with_sources
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
@@ -20,7 +20,7 @@ from scaffold.merge.guards.reverted_edits import find_reverted_edits
 from scaffold.merge.guards.split_loops import find_split_loops
 from scaffold.merge.guards.stale_reads import find_stale_reads
 from scaffold.merge.model import OpenFile, mended_text
-from scaffold.merge.semantics.effects import effects_of, only_shows
+from scaffold.merge.semantics.effects import effects_of, only_feeds, only_shows
 from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.semantics.imports import comes_with_all
 from scaffold.merge.semantics.names import (
@@ -63,7 +63,8 @@ def verify(file: OpenFile) -> None:
         file.doubts |= dict(guard(file.assembly))
     for _ in range(8):
         pieces = file.assembly.merge(file.doubts)
-        open_hunks = [piece.hunk for piece in pieces if isinstance(piece, Clash)]
+        clashes = [piece for piece in pieces if isinstance(piece, Clash)]
+        open_hunks = [clash.hunk for clash in clashes]
         moving = [
             hunk
             for hunk in _moving(file, choose_ours(pieces), open_hunks)
@@ -73,7 +74,7 @@ def verify(file: OpenFile) -> None:
             file.doubts |= dict.fromkeys(moving, "it would end up in another block")
             continue
         # with the owner's side of all conflicts, nothing else may need the other side
-        code = choose(pieces, lambda clash: clash.theirs if clash.is_output else clash.ours)
+        code = choose(pieces, lambda clash: clash.theirs if clash.is_alone else clash.ours)
         text = write_units(code) if open_hunks else mended_text(file, pieces)
         new = [
             fault
@@ -100,11 +101,16 @@ def verify(file: OpenFile) -> None:
             elsewhere = find_faults(write_units(choose(pieces, lambda clash: clash.theirs)))
             new = [fault for fault in new if fault.name not in lost or fault in elsewhere]
         known = set(file.doubts)
+        using = {fault.name: _only_used(file, fault, clashes) for fault in new}
+        leaving = {name for name, hunks in using.items() if hunks is not None}
+        if not leaving <= file.assembly.leaving:
+            file.assembly.leaving |= leaving  # other faults may come from these lines
+            continue
         for fault in new:
-            shown = _only_shown(file, fault)
-            file.doubts |= shown
-            if not shown:
+            if (hunks := using[fault.name]) is None:
                 doubt(file, fault)
+            else:
+                file.doubts |= hunks
         if not new or (open_hunks and known == set(file.doubts)):
             break
     if _is_open(file):
@@ -130,8 +136,16 @@ def _is_of_owner(file: OpenFile, fault: Fault) -> bool:
     return fault.kind == UNDEFINED
 
 
-def _only_shown(file: OpenFile, fault: Fault) -> dict[Hunk, str]:
-    """The owner's new lines that read a name which goes, if they only print or log it."""
+def _only_used(file: OpenFile, fault: Fault, clashes: Sequence[Clash]) -> dict[Hunk, str] | None:
+    """The owner's new lines that use a name which goes, if they only log or change it.
+
+    There are none of a list or dict that goes, and to which the owner only added something. None
+    if other lines need the name.
+    """
+    if fault.kind == UNUSED_VARIABLE:
+        lists = [row for row in clashes if not row.theirs]
+        adds = (adds_to_what_goes(row.base, row.ours, [fault.name]) for row in lists)
+        return {} if any(adds) else None
     side = file.assembly.ours
     reading = [
         (gap, side.units[place])
@@ -139,8 +153,8 @@ def _only_shown(file: OpenFile, fault: Fault) -> dict[Hunk, str]:
         for place in places
         if fault.kind == UNDEFINED and fault.name in effects_of(side.units[place]).reads
     ]
-    if not all(only_shows(unit) for _, unit in reading):
-        return {}
+    if not reading or not all(only_shows(u) or only_feeds(u, [fault.name]) for _, u in reading):
+        return None
     return {(gap, gap): str(fault) for gap, _ in reading}
 
 

@@ -30,7 +30,8 @@ def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
             fits = wanted - dropped == around
         else:  # the other side may have put a new block around it
             wanted = _heads(triple, mark, place) - dropped
-            fits = wanted <= around and not any(head[0] in "b" + mark for head in around - wanted)
+            extra = around - wanted - _heads_of_block(triple, mark, place)
+            fits = wanted <= around and not any(head[0] in "b" + mark for head in extra)
         if not fits:
             found += [last, last + 1]
         for head in around:
@@ -63,3 +64,11 @@ def _heads(triple: Triple, mark: str, place: int | None) -> set[str]:
     """The origins of the heads of the blocks around a unit, in one side."""
     side = triple.ours if mark == "m" else triple.theirs
     return {triple.origin(side, head) for head in side.heads(place)}
+
+
+def _heads_of_block(triple: Triple, mark: str, place: int) -> set[str]:
+    """The heads around the block of a new unit of one side, as the other side has that block."""
+    sides = {"m": triple.ours, "t": triple.theirs}
+    one, there = sides.pop(mark), *sides
+    block = next((one.number_of[row] for row in one.heads(place) if row in one.number_of), None)
+    return set() if block is None else _heads(triple, there, sides[there].match[block])

@@ -46,6 +46,25 @@ def only_shows(unit: Statement) -> bool:
     return _called(unit) in _HARMLESS
 
 
+def only_feeds(unit: Statement, names: Collection[str]) -> bool:
+    """Whether a statement does nothing but change these objects: `states["ema"] = ema`."""
+    effects = effects_of(unit)
+    changed = effects.changes | effects.roots
+    return bool(changed) and changed <= {*names} and not (effects.binds or effects.leaves)
+
+
+def only_adds(base: Statement, unit: Statement) -> bool:
+    """Whether a statement puts more into a list or dict than before."""
+    values = [getattr(row.node, "value", None) for row in (base, unit)]
+    if not all(isinstance(value, _LISTS) for value in values):
+        return False
+    known, found = ({*map(ast.unparse, ast.iter_child_nodes(value))} for value in values if value)
+    return known <= found and effects_of(base).binds == effects_of(unit).binds
+
+
+_LISTS = ast.Dict | ast.List | ast.Set | ast.Tuple
+
+
 def shows_text(call: ast.Call) -> bool:
     """Whether a call only shows one text: `print(f"{loss}")`."""
     (text,) = call.args if len(call.args) == 1 and not call.keywords else (None,)
