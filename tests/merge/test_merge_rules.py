@@ -2980,3 +2980,22 @@ def main(model, loader):
         kept = "        print(model)\n" if "print" in new else ""
         gone = f"    if model:\n{kept}" if kept else ""
         assert take_side(text, False) == theirs.replace(first, gone + first)
+
+
+def test_a_name_for_the_whole_loop_is_not_the_value_of_a_round() -> None:
+    base = """
+def main(loader):
+    for epoch in range(3):
+        total = 0
+        for batch in loader:
+            total += loss(batch)
+        total = total / len(loader)
+        log(total)
+"""
+    loop = "    for epoch in range(3):\n"
+    theirs = base.replace(loop, f"    total = Running()\n{loop}").replace("        total = 0\n", "")
+    theirs = theirs.replace("total += loss(batch)", "total.add(loss(batch))")
+    theirs = theirs.replace("        total = total / len(loader)\n", "")
+    theirs = theirs.replace("log(total)", "log(total.end())")
+    ours = base.replace("log(total)", "check(total)\n        log(total)")
+    assert asked(base, ours, theirs) == "the update (total would have a different value here)"

@@ -105,7 +105,8 @@ def _stale_name(one: Side, other: Side, gap: int, sources: Sources, other_source
             if any(_keys_set(unit, name) for unit in new):
                 continue
             there = next((row for row in other.match[gap:] if row is not None), len(other.units))
-            if not _is_replaced(other, number, other_sources.above(there, name)):
+            depth = one.units[source].depth
+            if not _is_replaced(other, number, other_sources.above(there, name), depth):
                 return name
     return ""
 
@@ -159,12 +160,15 @@ def _keys_set(unit: Statement, name: str) -> set[str]:
     }
 
 
-def _is_replaced(side: Side, number: int, source: int | None) -> bool:
-    """Whether a side that deleted a line gives its name a value in a new line, or further down."""
+def _is_replaced(side: Side, number: int, source: int | None, depth: int) -> bool:
+    """Whether a side that deleted a line gives its name a value further down, or in a new line.
+
+    In a block around that of the deleted line, it is another value: one for the whole loop.
+    """
     if source is None:
         return False
     known = side.number_of.get(source)
-    return known is None or known > number
+    return side.units[source].depth >= depth if known is None else known > number
 
 
 def _changed_by_calls(units: Statements) -> dict[str, set[str]]:
