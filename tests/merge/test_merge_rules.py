@@ -1841,6 +1841,9 @@ def test_a_package_that_the_owner_requires_is_no_question() -> None:
     ours = base.replace("\n]", '\n    "tensorboard",\n]')
     theirs = base.replace("    ", '    "tensorboard>=2.16",\n    ')
     assert clean(base, ours, theirs, "pyproject.toml") == ours
+    older, newer = (ours.replace('board"', f'board>={version}"') for version in ("2.9", "2.20"))
+    assert clean(base, older, theirs, "pyproject.toml") == theirs
+    assert clean(base, newer, theirs, "pyproject.toml") == newer
     pinned = ours.replace('board"', 'board==1.0"')
     assert merge(base, pinned, theirs, "pyproject.toml").conflicts
 
@@ -2997,5 +3000,26 @@ def main(loader):
     theirs = theirs.replace("total += loss(batch)", "total.add(loss(batch))")
     theirs = theirs.replace("        total = total / len(loader)\n", "")
     theirs = theirs.replace("log(total)", "log(total.end())")
-    ours = base.replace("log(total)", "check(total)\n        log(total)")
-    assert asked(base, ours, theirs) == "the update (total would have a different value here)"
+    sums = base.replace("total += ", "summed = ").replace("total = total /", "total = summed /")
+    for text in (base, sums.replace("        total = 0\n", "")):
+        ours = text.replace("log(total)", "check(total)\n        log(total)")
+        assert asked(text, ours, theirs) == "the update (total would have a different value here)"
+
+
+def test_what_the_owner_adds_to_a_result_stays_with_it_where_another_one_is_made() -> None:
+    own = "        metrics['own'] = 1 + metrics['loss']\n"
+    base = IN_WEIGHTS.replace("metrics = {}\n", "metrics = {'loss': end()}\n")
+    theirs = DUE.replace("metrics = {}\n", "metrics = {'loss': end()}\n")
+    line = "        metrics = {'loss': end()}\n"
+    text = clean(base, base.replace(line, line + own), theirs)
+    assert text == theirs.lstrip().replace(line, line + own)
+
+
+def test_own_lines_stand_above_what_takes_the_place_of_the_next_call() -> None:
+    base = (
+        "def main(model, folder):\n    train(model)\n\n    model.write(folder)\n    test(model)\n"
+    )
+    new = "    checkpoints.save()\n    save_weights(model, folder / 'weights')\n"
+    theirs = base.replace("\n    model.write(folder)\n", new)
+    text = clean(base, base.replace("    model.write", "    load(model)\n    model.write"), theirs)
+    assert text.index("load(model)") < text.index("save_weights(")

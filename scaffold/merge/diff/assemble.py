@@ -23,6 +23,7 @@ from scaffold.merge.diff.deletions import (
     moved_and_changed,
     moved_and_gone,
     moved_comments,
+    outdated,
     without_known,
 )
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
@@ -33,6 +34,7 @@ from scaffold.merge.diff.hunks import (
     leaves_first,
     leaves_last,
     merge_pair,
+    place_for_next,
     whole_hunks,
 )
 from scaffold.merge.diff.mapping import Side, align
@@ -326,6 +328,8 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
     """The new units of both sides in one gap."""
     if not ours or not theirs:
         return [*ours, *theirs]
+    if (place := place_for_next(triple, gap, theirs)) < len(theirs):
+        return [*_in_order(triple, gap, ours, theirs[:place]), *theirs[place:]]
     if triple.kind == TEXT and ours[0].blanks and not theirs[0].blanks:
         return [*theirs, *ours]  # they go on with what is above: the last row of a list
     if all(map(imports_of, theirs)) and not any(map(imports_of, ours)):
@@ -429,7 +433,7 @@ def assemble(
             base, other = now, align(now, theirs)
     mine = align(base, ours, theirs if kind == PYTHON else None)
     found = Assembly(base, mine, other, kind, union, indent)
-    gone = moved_and_gone(found)[0] | emptied(found) | moved_comments(found)
+    gone = moved_and_gone(found)[0] | emptied(found) | moved_comments(found) | outdated(found)
     return replace(found, gone=gone, followed=moved_and_changed(found))
 
 

@@ -33,12 +33,37 @@ def without_known(triple: Triple, gap: int, theirs: Statements) -> Iterator[Stat
 
 
 def is_required(triple: Triple, unit: Statement) -> bool:
-    """Whether the owner requires the package of a new row already, in any version."""
-    return triple.kind == TOML and any(
-        re.fullmatch(r'"[\w.\[\]-]+",?', row.key.strip())
-        and (anchor(row), row.scope) == (anchor(unit), unit.scope)
-        for row in triple.ours.added
-    )
+    """Whether the owner requires the package of a new row already, in any version or this one."""
+    added = triple.ours.added if triple.kind == TOML else ()
+    rows = [row for row in added if _is_same_package(row, unit)]
+    return any(not _version(row) or _version(row) >= _version(unit) for row in rows)
+
+
+def outdated(triple: Triple) -> set[int]:
+    """The owner's new rows whose packages an update requires in higher versions."""
+    return {
+        place
+        for place in (triple.ours.gap_of if triple.kind == TOML else ())
+        for unit in triple.theirs.added
+        if _is_same_package(row := triple.ours.units[place], unit)
+        and () < _version(row) < _version(unit)
+    }
+
+
+_REQUIREMENT = re.compile(r'"[\w.\[\]-]+(?:>=([\d.]+))?",?')
+
+
+def _is_same_package(one: Statement, two: Statement) -> bool:
+    """Whether two rows of TOML require the same package, with a lower bound at most."""
+    if (anchor(one), one.scope) != (anchor(two), two.scope):
+        return False
+    return all(_REQUIREMENT.fullmatch(row.key.strip()) for row in (one, two))
+
+
+def _version(unit: Statement) -> tuple[int, ...]:
+    """The lowest version that a row accepts. Empty, if it accepts any."""
+    found = _REQUIREMENT.fullmatch(unit.key.strip())
+    return tuple(map(int, re.findall(r"\d+", found[1] or ""))) if found else ()
 
 
 def _is_around_nothing(triple: Triple, place: int) -> bool:

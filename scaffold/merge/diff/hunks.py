@@ -18,7 +18,7 @@ from scaffold.merge.diff.commute import (
     same_purpose,
     work_on_given,
 )
-from scaffold.merge.diff.deletions import is_in, is_required, show_what_is_deleted
+from scaffold.merge.diff.deletions import is_in, is_required, outdated, show_what_is_deleted
 from scaffold.merge.diff.expression import merge_unit, merge_words
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
@@ -210,8 +210,10 @@ def _binds_what_stands_beside(
 
 
 def _both_fit(triple: Triple, gap: int) -> bool:
-    ours = [triple.ours.units[place] for place in triple.ours.inserts[gap]]
+    old = outdated(triple)
+    ours = [triple.ours.units[place] for place in triple.ours.inserts[gap] if place not in old]
     theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    theirs = [unit for unit in theirs if not is_required(triple, unit)]
     pairs = (ours, theirs), (theirs, ours)
     if any(contains(*pair) or contains(*pair, (0, 0)) for pair in pairs):
         return True
@@ -243,13 +245,16 @@ def by_level(ours: Statements, theirs: Statements) -> list[tuple[list[Statement]
 
 def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement]) -> bool:
     """Whether new lines of both sides can stand in one place."""
-    if not theirs[0].continues:
+    theirs = theirs[: place_for_next(triple, gap, theirs)]
+    if theirs and not theirs[0].continues:
         ours = _without_branches(ours)  # theirs stand below all of them
     if triple.opens_for_next(triple.ours, gap):
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
             ours.pop()  # theirs stand in front of the block, or around it: its head decides nothing
     ours = [row for row in ours if not isinstance(row.node, ast.Global | ast.Nonlocal)]
-    if ours and ours[-1].is_decorator != theirs[-1].is_decorator:  # they stand below the others
+    if (
+        ours and theirs and ours[-1].is_decorator != theirs[-1].is_decorator
+    ):  # they stand below the others
         ours, theirs = ([row for row in rows if not row.is_decorator] for rows in (ours, theirs))
     return (
         not ours
@@ -261,6 +266,26 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
         or leaves_last(triple, gap, ours, theirs, ours)
         or leaves_at_end(triple, gap, ours, theirs)
     )
+
+
+def place_for_next(triple: Triple, gap: int, theirs: Statements) -> int:
+    """Where among new lines is what the other side has in place of the line below the gap, which
+    the owner kept: his lines stand above it. As many as there are, if none is.
+
+    It makes another call, with all that the old one reads: `save_weights(model, folder)`.
+    """
+    old = triple.base[gap] if gap < len(triple.base) and triple.ours.of(gap) else None
+    if old is None or triple.theirs.of(gap) or not _is_call(old):
+        return len(theirs)
+    for place, unit in enumerate(theirs):
+        is_like = _is_call(unit) and unit.depth == old.depth
+        if is_like and effects_of(old).reads <= effects_of(unit).reads:
+            return place
+    return len(theirs)
+
+
+def _is_call(unit: Statement) -> bool:
+    return isinstance(unit.node, ast.Expr) and isinstance(unit.node.value, ast.Call)
 
 
 def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
@@ -391,8 +416,8 @@ def _reads_kept(triple: Triple, gap: int, beside: Collection[int]) -> bool:
 
 def _same_purpose(triple: Triple) -> list[Hunk]:
     """Gaps in which the other side adds what the owner already wrote differently elsewhere."""
-    known = triple.base
-    own = triple.ours.added
+    known, old = triple.base, outdated(triple)
+    own = [triple.ours.units[place] for place in triple.ours.gap_of if place not in old]
     written = [
         *own,
         *(

@@ -125,6 +125,7 @@ def align(base: Statements, units: Statements, theirs: Statements | None = None)
         _part_moved(base, units, match, {unit.key for unit in theirs})
     else:
         _part_scopes(base, units, match)
+        _part_copies(base, units, match)
     inserts: list[list[int]] = [[] for _ in range(len(base) + 1)]
     number_of = {found: number for number, found in enumerate(match) if found is not None}
     gap = 0
@@ -225,6 +226,17 @@ def _part_scopes(base: Statements, units: Statements, match: list[int | None]) -
             one, two = heads[0].get(base[number].scope), heads[1].get(units[position].scope)
             if one is None or two is None or match[one] != two:
                 match[number] = None
+
+
+def _part_copies(base: Statements, units: Statements, match: list[int | None]) -> None:
+    """Undo the match of edited statements that stand as they were elsewhere in their definition."""
+    known, places, taken = places_of(base), places_of(units), set(match)
+    for number, position in enumerate(match):
+        name = base[number].scope, base[number].key
+        if position is None or units[position].key == name[1] or base[number].is_comment:
+            continue
+        if len(known[name]) == len(places.get(name, ())) == 1 and places[name][0] not in taken:
+            match[number] = None
 
 
 def _part_moved(

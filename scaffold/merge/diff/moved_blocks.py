@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.semantics.effects import effects_of, only_shows
-from scaffold.merge.semantics.flow import bound_in, read_in
+from scaffold.merge.semantics.flow import bound_in, needed_by, read_in
 from scaffold.merge.source.statement import Statement, Statements
 
 Run = tuple[int, int, int]  # of the base: from, to, and the gap that an update moves it to
@@ -133,7 +133,7 @@ def _may_move(base: Statements, own: Side, run: Run, span: tuple[int, int]) -> b
         return False
     there = own.match[gap] if gap < len(base) else len(units)
     assert there is not None
-    new = read_in(units[slice(*span)]) - read_in(base[start:end])
+    new = needed_by(units[slice(*span)]) - read_in(base[start:end])
     between = units[min(there, span[1]) : max(there, span[0])]
     return not new & bound_in(between)
 

@@ -97,16 +97,16 @@ def _stale_name(one: Side, other: Side, gap: int, sources: Sources, other_source
             number = None if source is None else one.number_of.get(source)
             if source is None or number is None or other.match[number] is not None:
                 continue
-            if sources.above(source, name) is None:
+            there = next((row for row in other.match[gap:] if row is not None), len(other.units))
+            found = other_sources.above(there, name)
+            if found is None and sources.above(source, name) is None:
                 continue  # there is no other value: it would be undefined
             if _reads_kept_keys(one, other, place, name):
                 continue
             new = (other.units[row] for places in other.inserts[number : gap + 1] for row in places)
             if any(_keys_set(unit, name) for unit in new):
                 continue
-            there = next((row for row in other.match[gap:] if row is not None), len(other.units))
-            depth = one.units[source].depth
-            if not _is_replaced(other, number, other_sources.above(there, name), depth):
+            if not _is_replaced(other, number, found, one.units[source].depth):
                 return name
     return ""
 
