@@ -1844,6 +1844,11 @@ def test_a_package_that_the_owner_requires_is_no_question() -> None:
     older, newer = (ours.replace('board"', f'board>={version}"') for version in ("2.9", "2.20"))
     assert clean(base, older, theirs, "pyproject.toml") == theirs
     assert clean(base, newer, theirs, "pyproject.toml") == newer
+    both = base.replace('"torch>=2"', '"torch>=3"').replace("    ", '    "tqdm>=4",\n    ')
+    text = merge(base, base.replace("torch>=2", "jax"), both, "pyproject.toml").files[
+        "pyproject.toml"
+    ]
+    assert text and '    "tqdm>=4",\n<<<<<<< yours\n    "jax",\n' in text
     pinned = ours.replace('board"', 'board==1.0"')
     assert merge(base, pinned, theirs, "pyproject.toml").conflicts
 

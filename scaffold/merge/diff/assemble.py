@@ -23,6 +23,7 @@ from scaffold.merge.diff.deletions import (
     moved_and_changed,
     moved_and_gone,
     moved_comments,
+    new_packages,
     outdated,
     without_known,
 )
@@ -201,10 +202,12 @@ class Assembly(Triple):
         theirs = self._span(self.theirs, self.ours, start, end)
         if start == end and (parts := self._alone(ours, theirs, (start, end))):
             return parts
-        places = _new_names(theirs, ours) if self.kind == PYTHON else set()
+        base = list(self.base[start:end])
+        new = _new_names(theirs, ours) if self.kind == PYTHON else set()
+        places = new or new_packages(theirs, [*base, *ours, *self.ours.added])
         brought = [unit for place, unit in enumerate(theirs) if place in places]
         theirs = [unit for place, unit in enumerate(theirs) if place not in places]
-        first, last = _strip_common(base := list(self.base[start:end]), ours, theirs)
+        first, last = _strip_common(base, ours, theirs)
         above: list[Statement] = []
         below: list[Statement] = []
         is_new = all(unit.origin.startswith("t") for unit in theirs)

@@ -50,6 +50,16 @@ def outdated(triple: Triple) -> set[int]:
     }
 
 
+def new_packages(theirs: Statements, others: Statements) -> set[int]:
+    """The rows of an update that require packages of which no other row says anything."""
+    known = set(map(anchor, others))
+    return {
+        place
+        for place, unit in enumerate(theirs)
+        if anchor(unit) not in known and _REQUIREMENT.fullmatch(unit.key.strip())
+    }
+
+
 _REQUIREMENT = re.compile(r'"[\w.\[\]-]+(?:>=([\d.]+))?",?')
 
 
