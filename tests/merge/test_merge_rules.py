@@ -3028,3 +3028,15 @@ def test_own_lines_stand_above_what_takes_the_place_of_the_next_call() -> None:
     theirs = base.replace("\n    model.write(folder)\n", new)
     text = clean(base, base.replace("    model.write", "    load(model)\n    model.write"), theirs)
     assert text.index("load(model)") < text.index("save_weights(")
+
+
+def test_a_definition_that_both_sides_add_in_two_places_is_there_once() -> None:
+    base = "class Stop:\n    def update(self):\n        return 1\n"
+    new = "class Ema:\n    def update(self, model):\n        self.model = model\n"
+    theirs = f"{base}\n\n{new}"
+    assert clean(base, f"{new}\n\n{base}", theirs) == f"{new}\n\n{base}"
+    text = merge(base, f"{new.replace('model)', 'model, rate)')}\n\n{base}", theirs).files[
+        "train.py"
+    ]
+    assert text and "<<<<<<<" in text and take_side(text, False).count("class Ema") == 1
+    assert take_side(text, True).count("class Ema") == 1

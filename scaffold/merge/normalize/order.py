@@ -23,7 +23,29 @@ Order = dict[str, list[str]]  # names in the owner's order, by definition; "" st
 def follow_order(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """Base and theirs in the owner's order."""
     order = find_order(base, ours)
-    return in_order(base, order), in_order(theirs, order)
+    return in_order(base, order), _with_common(base, ours, in_order(theirs, order))
+
+
+def _with_common(base: Statements, ours: Statements, theirs: Statements) -> list[Statement]:
+    """Theirs with each definition that both sides add behind what it stands behind in ours."""
+    known, own, parts = ([*chunks(units)] for units in (base, ours, theirs))
+    old, names, new = ([name for name, _ in side] for side in (known, own, parts))
+    for name in [row for row in names if row in _once(new) and row.startswith(_DEFINITIONS)]:
+        above = [
+            next((row for row in reversed(side[: side.index(name)]) if row in old), "")
+            for side in (names, new)
+        ]
+        if name in old or above[0] == above[1] or above[0] not in ("", *new):
+            continue
+        part = parts.pop(new.index(name))
+        new.remove(name)
+        place = new.index(above[0]) + 1 if above[0] else 0
+        parts.insert(place, part)
+        new.insert(place, name)
+    return [unit for _, chunk in parts for unit in chunk]
+
+
+_DEFINITIONS = ("ClassDef ", "FunctionDef ", "AsyncFunctionDef ")
 
 
 def find_order(base: Statements, ours: Statements) -> Order:
