@@ -55,6 +55,17 @@ def load_rows(config) -> list[list[Row]]:
     return split_rows(list(rows.items()), [0.8, 0.1, 0.1])
 
 
+def split_groups(groups: Sequence, shares: Sequence[float]) -> list[list[int]]:
+    """The rows in parts with these shares of the groups, the same in each run."""
+    rows: dict = {}
+    for row, group in enumerate(groups):
+        rows.setdefault(group, []).append(row)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(list(rows.values()), shares, generator=rng)
+    return [[row for group in part for row in group] for part in parts]
+
+
 def split_rows(rows: list, shares: list[float], source: str = "the data") -> list[list]:
     """The rows in splits of these sizes, the same in each run. `source` is for error messages."""
     if shares[0] == 1:  # the other splits have their own files
@@ -64,9 +75,13 @@ def split_rows(rows: list, shares: list[float], source: str = "the data") -> lis
             f"{source}: {len(rows)} rows can't be split into training, validation and test: use "
             "10 or more."
         )
-    # a fixed seed: another --seed must not move test samples into the training data
-    rng = torch.Generator().manual_seed(0)
-    return [list(part) for part in random_split(rows, shares, generator=rng)]
+    anchors = [row[0] for row in rows]
+    if len(set(anchors)) < 10:
+        raise SystemExit(
+            f"{source}: {len(set(anchors))} different anchors can't be split into training, "
+            "validation and test: use 10 or more."
+        )
+    return [[rows[row] for row in part] for part in split_groups(anchors, shares)]
 
 
 @cache

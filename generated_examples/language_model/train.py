@@ -95,7 +95,6 @@ def main(config: Config) -> dict[str, float]:
         model, optimizer, train_loader, val_loader, test_loader
     )
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
-
     if not len(val_loader) or not len(test_loader):
         raise SystemExit("The validation and the test data need at least one sample each.")
     batches_per_epoch, total_steps = count_steps(train_loader, config)
@@ -161,7 +160,8 @@ def main(config: Config) -> dict[str, float]:
         if accelerator.is_main_process:
             path = config.output_dir / f"sample_{progress.step:08d}.txt"
             write_sample(accelerator.unwrap_model(model), config, path)
-        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
+        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
         metrics_file.append(progress.step, metrics)
         learning_curves.draw()
         progress.epoch, progress.batch = epoch + 1, 0

@@ -258,5 +258,5 @@ def _fill_main(plan: Plan, places: Places) -> None:
     places.put("" if late else ends, below="metrics = {'train_loss'")
     schedule = "scheduler.step()" if plan.schedule == "epoch" else ""
     rows = [plan.epoch_end, ends if late else "", schedule]
-    places.put("\n".join(filter(None, rows)), above=r"log\(f.epoch ")
+    places.put("\n".join(filter(None, rows)), above=r"done = epoch \+")
     places.put("\n".join(plan.end), above="model, optimizer = accelerator.free_memory")

@@ -7,7 +7,7 @@ from random import Random
 
 import torch
 from accelerate import PartialState
-from torch.utils.data import random_split
+from torch.utils.data import Subset, random_split
 
 
 def find_shares(apart: Sequence, config) -> list[float]:
@@ -29,6 +29,30 @@ def complete_parts(samples, apart: Sequence, few: str) -> list:
     rng = torch.Generator().manual_seed(0)
     parts = random_split(samples, [1 - sum(shares), *shares], generator=rng)
     return [own or part for own, part in zip([None, *apart], parts, strict=True)]
+
+
+def complete_groups(samples, groups: Sequence, apart: Sequence, few: str) -> list:
+    """Training, validation and test data. What is not `apart` is a tenth of the groups.
+
+    Samples of one group are in one part, the same in each run. Raises SystemExit with the message
+    `few` if there are fewer than 10 groups to be split.
+    """
+    shares = [0.0 if part else 0.1 for part in apart]
+    if len(set(groups)) < 10 and any(shares):
+        raise SystemExit(few)
+    parts = split_groups(groups, [1 - sum(shares), *shares])
+    return [own or Subset(samples, rows) for own, rows in zip([None, *apart], parts, strict=True)]
+
+
+def split_groups(groups: Sequence, shares: Sequence[float]) -> list[list[int]]:
+    """The rows in parts with these shares of the groups, the same in each run."""
+    rows: dict = {}
+    for row, group in enumerate(groups):
+        rows.setdefault(group, []).append(row)
+    # a fixed seed: another --seed must not move test samples into the training data
+    rng = torch.Generator().manual_seed(0)
+    parts = random_split(list(rows.values()), shares, generator=rng)
+    return [[row for group in part for row in group] for part in parts]
 
 
 def split_by_class(labels: Sequence, shares: Sequence[float]) -> list[list[int]]:

@@ -16,7 +16,7 @@ from support.combinations import in_turns
 from support.files import replace_in, write_files
 from support.inputs import write_sound
 from support.rendering import render, write_project
-from support.training import count_processes, run_tests, start, succeed
+from support.training import count_processes, run_python, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -243,3 +243,41 @@ def test_odd_texts_train(case: tuple[str, str], processes: int, tmp_path: Path) 
     (project / "data.jsonl").unlink()
     found = succeed(start(project, ["predict.py", *inputs, "--json"], processes))
     assert len(found.stdout.splitlines()) == 2
+
+
+TOGETHER = """
+import config, data
+parts = {read}(config.Config())
+groups = [{{{group} for row in range(len(part))}} for part in parts]
+print([len(part) for part in parts], len(groups[0] | groups[1] | groups[2]), sum(map(len, groups)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("task", "read", "group"),
+    [
+        ("dpo", "data.build_datasets", "part.dataset.prompts[part.indices[row]]"),
+        ("reward_model", "data.build_datasets", "part.dataset.prompts[part.indices[row]]"),
+        ("embeddings", "data.load_rows", "part[row][0]"),
+    ],
+)
+def test_samples_of_one_prompt_or_anchor_are_in_one_part(
+    task: str, read: str, group: str, tmp_path: Path
+) -> None:
+    """Otherwise the test data would have prompts of the training data."""
+    dataset = "files" if task == "embeddings" else "jsonl"
+    given = {"project.task": task, f"{task}.dataset": dataset, f"{task}.path": "data.jsonl"}
+    project = write_files(tmp_path / "project", render(given))
+    rows = [
+        {"anchor": f"up {n}", "positive": f"{n} {k}", "prompt": f"up {n}", "chosen": f"{n} {k}"}
+        for n in range(20)
+        for k in range(5)
+    ]
+    lines = [json.dumps(row | {"rejected": "no"}) for row in rows]
+    (project / "data.jsonl").write_text("\n".join(lines))
+    script = TOGETHER.format(read=read, group=group)
+    told = succeed(run_python(project, ["-c", script])).stdout.splitlines()[-1]
+    assert told == "[80, 10, 10] 20 20"
+    (project / "data.jsonl").write_text("\n".join(lines[:45]))
+    refused = run_python(project, ["-c", script])
+    assert refused.returncode == 1 and "9 " in refused.stderr and "10" in refused.stderr

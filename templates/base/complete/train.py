@@ -67,7 +67,6 @@ def main(config: Config) -> dict[str, float]:
     #: region own_dropout
     set_seed(config.seed, device_specific=True)  # each process gets its own dropout
     #: end own_dropout
-
     #: region need_samples
     if not len(val_loader) or not len(test_loader):
         raise SystemExit("The validation and the test data need at least one sample each.")
@@ -173,7 +172,8 @@ def main(config: Config) -> dict[str, float]:
         #: slot after_evaluation
         #: end evaluate
         #: end epoch_evaluation
-        log(f"epoch {epoch + 1}/{config.epochs} | {format_metrics(metrics)}")
+        done = epoch + progress.batch / batches_per_epoch  # max_steps may end an epoch early
+        log(f"epoch {done:.5g}/{config.epochs} | {format_metrics(metrics)}")
         #: slot report
         #: slot observers
         progress.epoch, progress.batch = epoch + 1, 0

@@ -5,7 +5,7 @@ from torch.utils.data import random_split
 from lib.hub import load_splits
 from lib.json_lines import drop_nulls
 from lib.pairs import load_file, read_pairs, write_pairs
-from lib.splits import complete_parts
+from lib.splits import complete_groups
 
 #: slot train_batches
 collate_fn=collate,
@@ -25,10 +25,10 @@ samples, *apart = (
     for path in (config.path, config.val_path, config.test_path)
 )
 few = (
-    f"{config.path} has {len(samples)} pairs with two different answers within --context "
-    f"{config.context}: a split needs at least 10."
+    f"{config.path} has {len(set(samples.prompts))} prompts with two different answers within "
+    f"--context {config.context}: a split needs at least 10."
 )
-return complete_parts(samples, apart, few)
+return complete_groups(samples, samples.prompts, apart, few)
 
 #: slot split when dataset=huggingface
 splits, found = load_splits(config), []
@@ -39,8 +39,9 @@ for name in ("train", "validation", "test"):
     ]
     source = f"{config.dataset_name}, {name}"
     found.append(Pairs(read_pairs(rows, source, config), config{{ task.reference }}) if rows else None)
+prompts = found[0].prompts
 few = (
-    f"{config.dataset_name} has {len(found[0])} pairs with two different answers within "
+    f"{config.dataset_name} has {len(set(prompts))} prompts with two different answers within "
     f"--context {config.context}: a split needs at least 10."
 )
-return complete_parts(found[0], found[1:], few)
+return complete_groups(found[0], prompts, found[1:], few)

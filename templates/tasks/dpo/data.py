@@ -38,6 +38,7 @@ class Pairs(Dataset):
 
     def __init__(self, pairs: list[Pair], config, reference: Reference) -> None:
         self.samples: list[tuple[{{ task.sample }}]] = []
+        self.prompts: list[str] = []  # of each sample
         self.beta, cut = config.beta, 0
         for pair in pairs:
             try:
@@ -50,6 +51,7 @@ class Pairs(Dataset):
             answered = all((targets != IGNORED).any() for _, targets in (chosen, rejected))
             if answered and not torch.equal(chosen[1], rejected[1]):
                 self.samples.append((chosen, rejected))
+                self.prompts.append(str(pair.chosen[:-1]))
         left_out = len(pairs) - len(self.samples)
         if not self.samples:
             raise SystemExit(

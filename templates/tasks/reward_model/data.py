@@ -27,6 +27,7 @@ class Pairs(Dataset):
 
     def __init__(self, pairs: list[Pair], config) -> None:
         self.samples: list[tuple[Tensor, Tensor]] = []
+        self.prompts: list[str] = []  # of each sample
         equal: list[str] = []
         for pair in pairs:
             try:
@@ -38,6 +39,7 @@ class Pairs(Dataset):
                 equal.append(pair.place)
             elif max(len(chosen), len(rejected)) <= config.context:
                 self.samples.append((torch.tensor(chosen), torch.tensor(rejected)))
+                self.prompts.append(str(pair.chosen[:-1]))
         if not self.samples:
             raise SystemExit(
                 f"{pairs[0].place}, and {len(pairs) - 1} more: no pair has two different answers "

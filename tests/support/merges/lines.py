@@ -11,6 +11,7 @@ from support.merges.words import (
     CLIPPED,
     COUNTED,
     EMA,
+    EPOCH_DONE,
     FREED,
     LOGGED,
     LOOP,
@@ -102,7 +103,7 @@ KEPT = """
         save_weights(accelerator, model, config.output_dir / f"epoch_{epoch}.safetensors")
 """
 edit = after(r"early_stopping\.update\(", KEPT)
-also = [before(LOGGED, KEPT)]
+also = [before(EPOCH_DONE, KEPT)]
 case("indentation: own block at the end of the average", edit, EMA, also=also, start=STOP)
 PROFILED = wrap(
     LOOP,

@@ -48,6 +48,7 @@ VALIDATE, TEST, IMPROVED = (
 LOOP, ORDER = r"for epoch in range\(", r"train_loader\.set_epoch\("
 RESUME, SAVED, LOADED = r"checkpoints\.resume\(", r"checkpoints\.save\(", r"best_model\.load\("
 LOGGED = r'log\(f"epoch '
+EPOCH_DONE = r"done = epoch \+"
 MAIN, EVALUATE = r"def main\(", r"@torch\.no_grad\(\) def evaluate\("
 METRICS_FILE = r"metrics_file = MetricsFile\("
 LAST_FIELD = "resume: "

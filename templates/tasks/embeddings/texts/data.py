@@ -83,7 +83,17 @@ from lib.hub import load_splits
 from lib.json_lines import holds_objects, read_objects
 from lib.notes import note_ignored
 from lib.rows import check_row
+from lib.splits import split_groups
 from lib.tables import read_table
+
+#: replace divide
+anchors = [row[0] for row in rows]
+if len(set(anchors)) < 10:
+    raise SystemExit(
+        f"{source}: {len(set(anchors))} different anchors can't be split into training, "
+        "validation and test: use 10 or more."
+    )
+return [[rows[row] for row in part] for part in split_groups(anchors, shares)]
 
 #: slot load_rows when dataset=huggingface
 @cache
