@@ -10,6 +10,7 @@ from scaffold.answers.resolve import Answers, resolve
 from scaffold.eject import accelerated, lightning, transformers
 from scaffold.eject.arguments import take_settings
 from scaffold.eject.flow import items_before
+from scaffold.eject.names import mark_undefined
 from scaffold.eject.plan import Plan, Todo
 from scaffold.eject.reader import trainings
 from scaffold.eject.script import Script
@@ -36,6 +37,7 @@ def build(
         for name, text in files.items():
             if name.endswith(".py"):
                 ast.parse(text, name)
+        mark_undefined(plan, files)
     except SyntaxError as error:
         raise ScaffoldError(
             f"{script}: something in it can't be carried over: the project would hold "

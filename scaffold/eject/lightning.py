@@ -115,7 +115,7 @@ class Parts(Reader):
             strip(plan, part, "LightningDataModule", "", set(), {"prepare_data", "setup"})
         for call in ast.walk(self.script.methods(own).get("train_dataloader", ast.Pass())):
             if last(call) == "DataLoader":
-                self.settle(call, LOADER)
+                self.answer(call, LOADER)
         rows, text = self.needs(node), plan.text(node)
         if isinstance(node, ast.Name):
             self.result |= {node.id}  # only this one is set up, not that of what follows

@@ -151,13 +151,22 @@ class Statements:
         first = [part.arg for part in own.args.args[1:]] if own else []
         return words(self.trainer, [*first, *(() if own and not own.args.vararg else names)])
 
-    def settle(self, call: ast.AST, keys: Mapping[str, str]) -> None:
-        """Let numbers in a call come from settings."""
+    def answer(self, call: ast.AST, keys: Mapping[str, str]) -> dict[str, ast.expr]:
+        """Take numbers in a call as answers; returns where they stand, by setting."""
+        given, found = words(call, ("", next(iter(keys)))), {}  # the first also by its place
         for word, key in keys.items():
-            node = words(call, ("", next(iter(keys)))).get(word)  # the first also by its place
-            value = self.plan.value(node)
+            node, value = given.get(word), self.plan.value(given.get(word))
             if not isinstance(node, ast.Attribute | None) and type(value) in (int, float):
                 self.plan.answers[f"training.{key}"] = value
+                found[key] = node
+        return found
+
+    def settle(self, call: ast.AST, keys: Mapping[str, str]) -> None:
+        """Let numbers in a call come from settings, unless a constant of a module is made there."""
+        constants = {item.node for item in self.plan.constants}
+        constants -= {item.node for item in self.plan.items}
+        for key, node in self.answer(call, keys).items():
+            if self.script.statement(call) not in constants:
                 self.plan.edits.replace(node, f"config.{key}")
 
 
@@ -264,7 +273,8 @@ class Reader(Statements):
         self.unknown, known = {*self.names, *self.others, *self.result}, self.script.definitions
         self.unknown |= {n for n, node in known.items() if used_names(node) & self.unknown}
         for item in self.after:
-            names = item.used | item.changed | (item.bound & self.others)
+            gone = item.bound if isinstance(item.node, ast.Delete) else item.bound & self.others
+            names = item.used | item.changed | gone
             if not isinstance(item.node, DEFINITIONS) and names & self.unknown:
                 self.unknown |= item.bound
                 trains = not self.again.keys().isdisjoint(ast.walk(item.node))
@@ -277,8 +287,9 @@ class Reader(Statements):
         before = self.needs(*(item.node for item in kept), without=self.model_name)
         rows = margin(self.function(before, self.plan.lines(kept)), 4)
         doc = '    """What the script did after training."""'
-        self.plan.functions.append(f"def after_training({name}):\n{doc}\n{rows}")
-        self.plan.end.insert(0, "after_training(accelerator.unwrap_model(model))")
+        more = ", config" if "config" in used_names(self.plan.lines(kept), before) else ""
+        self.plan.functions.append(f"def after_training({name}{more}):\n{doc}\n{rows}")
+        self.plan.end.insert(0, f"after_training(accelerator.unwrap_model(model){more})")
 
     def _refuse(self, item: Item, reason: str) -> None:
         value: Any = getattr(item.node, "value", item.node)

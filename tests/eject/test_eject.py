@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -142,7 +143,7 @@ NOT_CARRIED = {  # what changes a run, and must be said
         "trainer.fit",
         "L.pytorch.tuner.Tuner(trainer).lr_find(model)\n    trainer.fit",
     ),
-    "a class from elsewhere": ("(L.LightningModule)", "(L.LightningModule, elsewhere.Mixin)"),
+    "a class from elsewhere": ("(L.LightningModule)", "(L.LightningModule, torch.elsewhere.Mixin)"),
     "what follows": ("if __name__", "    trainer.predict(model)\n\n\nif __name__"),
 }
 
@@ -799,6 +800,84 @@ def test_a_batch_size_of_the_script_is_said(cli: Cli, tmp_path: Path) -> None:
     assert said in output and "len(data) // 8" in (project / "data.py").read_text()
 
 
+SIZES = {  # what a script has for `DataLoader(self.rows, self.batch_size, ...)`, and what stays
+    "by its place": ("self.rows, self.batch_size, shuffle", "self.rows, 8, shuffle"),
+    "by its name": ("self.rows, self.batch_size, shuffle", "self.rows, batch_size=8, shuffle"),
+    "a constant": ("self.rows, self.batch_size, shuffle", "self.rows, EIGHT, shuffle"),
+}
+
+
+@pytest.mark.parametrize("case", SIZES)
+def test_a_batch_size_in_a_method_stays(cli: Cli, tmp_path: Path, case: str) -> None:
+    """There is no config in a module of data."""
+    text = change("class Rows", "EIGHT = 8\n\n\nclass Rows", change(*SIZES[case], BUSY))
+    project, output = eject(cli, tmp_path, text)
+    train_loader, _ = runpy.run_path(str(project / "data.py"))["build_loaders"](None)
+    assert SIZES[case][1] in (project / "data.py").read_text()
+    assert train_loader.batch_size == 8 and "--batch-size has no effect" in output
+
+
+def test_a_batch_size_of_a_global_loader_stays(cli: Cli, tmp_path: Path) -> None:
+    made = "data = TensorDataset(torch.ones(64, 4), torch.ones(64, 1))\n"
+    made += "loader = DataLoader(data, batch_size=8)\n\n\n"
+    text = change("def main", f"{made}def main")
+    text = change("DataLoader(data, batch_size=8), DataLoader(data, batch_size=8)", "loader", text)
+    project, _ = eject(cli, tmp_path, text)
+    (loader,) = runpy.run_path(str(project / "data.py"))["build_loaders"](None)
+    assert loader.batch_size == 8
+
+
+ARGUMENTS = """from argparse import ArgumentParser
+
+parser = ArgumentParser()
+parser.add_argument("--width", type=int, default=4)
+args = parser.parse_args()
+
+"""
+UNDEFINED = {  # framework, old text, new text, the file, its TODO and the line below
+    "a star import": (
+        "lightning",
+        "import torch\nfrom torch import nn\n",
+        "import torch\nfrom torch import nn\nfrom torch.nn import *\nTanh = Tanhshrink\n",
+        "model.py",
+        "# TODO: not defined here: `Tanhshrink`\nTanh = Tanhshrink\n",
+    ),
+    "a setting in a class": (
+        "pytorch-accelerated",
+        "model = nn.Linear(4, 1)\n",
+        f"{ARGUMENTS}\nclass Net(nn.Linear):\n    def __init__(self):\n"
+        "        super().__init__(args.width, 1)\n\n\nmodel = Net()\n",
+        "model.py",
+        "        # TODO: not defined here: `args`\n        super().__init__(args.width, 1)\n",
+    ),
+    "a setting of the loss": (
+        "pytorch-accelerated",
+        "trainer = Trainer(model, nn.MSELoss(),",
+        f"{ARGUMENTS}trainer = Trainer(model, nn.HuberLoss(\n    delta=args.width), ",
+        "train.py",
+        "# TODO: not defined here: `config`\nloss_func = nn.HuberLoss(\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNDEFINED)
+def test_a_name_that_is_not_defined_is_a_todo(cli: Cli, tmp_path: Path, case: str) -> None:
+    framework, old, new, name, todo = UNDEFINED[case]
+    text = change(old, new, SCRIPTS[framework]).replace("nn.Tanh", "Tanh")
+    project, output = eject(cli, tmp_path, text, code=1)
+    code = (project / name).read_text()
+    assert todo in code and code.count(TODO) == 1
+    line = code[: code.index(TODO)].count("\n") + 1
+    assert f"{name}:{line}: not defined here: " in output and "1 TODO(s)" in output
+
+
+def test_what_follows_the_training_knows_the_settings(cli: Cli, tmp_path: Path) -> None:
+    text = change("model = nn", f"{ARGUMENTS}model = nn", SCRIPTS["pytorch-accelerated"])
+    train = ejected(cli, tmp_path, f"{text}\ntorch.save(inputs, args.width)\n")
+    assert "def after_training(model, config):" in train
+    assert "    after_training(accelerator.unwrap_model(model), config)\n" in train
+
+
 def test_arguments_of_a_command_line_become_settings(cli: Cli, tmp_path: Path) -> None:
     """Also those that a function gets, which is called once."""
     text = change("def main():", "def main(args):").replace("(7)", "(args.seed)")
@@ -988,7 +1067,7 @@ def test_what_shows_metrics_is_no_todo(cli: Cli, tmp_path: Path, more: str, code
     project, output = eject(cli, tmp_path, text, code=code)
     assert output.count("metrics go to metrics.jsonl") >= 4
     train = (project / "train.py").read_text()
-    assert "pandas" not in train and train.count("TODO") == code
+    assert "pandas" not in train and "del trainer" not in train and train.count("TODO") == code
 
 
 def test_all_arguments_at_once_are_those_of_the_script(cli: Cli, tmp_path: Path) -> None:
