@@ -204,6 +204,12 @@ class Steps(Parts):
             stage = name.replace("val", "validation")
             found.step = self._step(f"{stage}_step", EVALUATING)
             found.end = self._step(f"on_{stage}_epoch_end", EVALUATING)
+            if found.end:
+                text = f"each computes on_{stage}_epoch_end of its part of the data"
+                plan.note(f"several processes: {text}, and the mean of that is logged")
+            if self.script.calls_of(r"torchmetrics\..*"):
+                text = "torchmetrics may count samples of the last batches of an evaluation twice"
+                plan.note(f"several processes: {text}; logged numbers count each once")
         plan.functions += map(module.function, module.functions)
 
     def _step(self, name: str, known: Collection[str]) -> str:

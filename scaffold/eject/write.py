@@ -227,6 +227,7 @@ def _evaluate(name: str, found: Evaluation, keeps_modes: bool) -> str:
         "meters = Meters(accelerator)",
         found.start,
         f"for {target} in {batches}:",
+        "    batch = meters.drop_padding(batch)",
         "    samples = find_batch_size(batch)" if "samples" in used else "",
         margin(found.step, 4),
         found.end,

@@ -878,6 +878,50 @@ def test_what_follows_the_training_knows_the_settings(cli: Cli, tmp_path: Path) 
     assert "    after_training(accelerator.unwrap_model(model), config)\n" in train
 
 
+@pytest.mark.train
+@pytest.mark.parametrize("rows", [53, 37])
+def test_two_processes_evaluate_as_one(cli: Cli, tmp_path: Path, rows: int) -> None:
+    """Some of the samples of the second one, or all, fill up its last batch."""
+    text = change("256.0).reshape(64", f"{4 * rows}.0).reshape({rows}", change("lr=0.05", "lr=0.0"))
+    text = change("DataLoader(data, batch_size=8))", "DataLoader(data, batch_size=16))", text)
+    text = change(
+        "y))\n", 'y))\n        self.log("val_size", x.abs().mean(), batch_size=len(y))\n', text
+    )
+    project, _ = eject(cli, tmp_path, text)
+    one, two = (evaluated(project, processes) for processes in (1, 2))
+    assert one == two and {"val_loss", "val_size"} <= one.keys()
+
+
+@pytest.mark.train
+@pytest.mark.usefixtures("warm")
+def test_two_processes_evaluate_as_one_with_metrics(cli: Cli, tmp_path: Path) -> None:
+    installed("transformers")
+    rows = "[[n % 8, n % 7, n % 5, n % 3] for n in range(27)]"
+    text = CAUSAL.replace("[[1, 2, 3, 4]] * 32", rows)
+    project, _ = eject(cli, tmp_path, change('"out"', '"out", learning_rate=1e-12', text))
+    one, two = (evaluated(project, processes) for processes in (1, 2))
+    assert one == two and {"val_loss", "val_accuracy"} <= one.keys()
+
+
+def evaluated(project: Path, processes: int) -> dict[str, str]:
+    """The metrics at the end of a run of one epoch."""
+    output = succeed(start(project, ["train.py", "--epochs", "1"], processes)).stdout
+    return dict(re.findall(r" \| (\w+) (\S+)", output.splitlines()[-1]))
+
+
+def test_what_several_processes_evaluate_otherwise_is_said(cli: Cli, tmp_path: Path) -> None:
+    said = ("torchmetrics may count samples", "computes on_validation_epoch_end of its part")
+    _, output = eject(cli, tmp_path, LIGHTNING)
+    assert not any(words in output for words in said)
+    end = 'def on_validation_epoch_end(self):\n        self.log("val_max", 1.0)\n\n    '
+    text = change("def configure_opt", f"{end}def configure_opt")
+    text = change(
+        "self.layers =", "self.error = torchmetrics.MeanSquaredError()\n        self.layers =", text
+    )
+    _, output = eject(cli, tmp_path, f"import torchmetrics\n{text}")
+    assert all(words in output for words in said)
+
+
 def test_arguments_of_a_command_line_become_settings(cli: Cli, tmp_path: Path) -> None:
     """Also those that a function gets, which is called once."""
     text = change("def main():", "def main(args):").replace("(7)", "(args.seed)")
