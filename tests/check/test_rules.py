@@ -136,6 +136,15 @@ def update(step, loss):
         optimizer.step()
         optimizer.zero_grad()
 """
+METERS = """
+from meters import Meters
+meters = Meters(accelerator)
+loader, eval_loader, model = accelerator.prepare(loader, eval_loader, model)
+for inputs, labels in loader:
+    accelerator.backward(loss_function(model(inputs), labels))
+for inputs, labels in eval_loader:
+    meters.log("accuracy", (model(inputs).argmax(-1) == labels).float().mean())
+"""
 FORMS = {  # further forms of a fault: the code, a wrong script, and what mends it
     "cleared in no window": ("TL101", WINDOW.replace("optimizer.zero_grad()\n", "pass\n"), WINDOW),
     "one of two": ("TL101", BOTH.replace("    generator_optimizer.zero_grad()\n", ""), BOTH),
@@ -146,6 +155,12 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
     "gradients in a helper": ("TL204", ENTERED.replace("inference_mode", "autocast"), ENTERED),
     "repeated": ("TL206", WEIGHTED, WEIGHTED.replace("args.batch_size", "len(batch['labels'])")),
     "chosen where it is tested": ("TL207", CHOSEN, CHOSEN.replace("testloader", "val_loader")),
+    "in an object of one process": ("TL211", METERS.replace("(accelerator)", "()"), METERS),
+    "in an object of this file": (
+        "TL211",
+        METERS.replace("from meters import Meters", "class Meters(dict):\n    pass\n"),
+        METERS,
+    ),
     "mode of a function": ("TL208", MODES.replace("    model.train()\n", ""), MODES),
     "mode within an epoch": (
         "TL208",
@@ -188,7 +203,7 @@ def test_rules_are_short_and_have_codes_of_their_own() -> None:
     assert len(files) == len(all_rules()) == len({rule.code for rule in all_rules()}) >= 25
     assert all(len(path.read_text().splitlines()) <= 60 for path in files)
     lines = [len(path.read_text().splitlines()) for path in RULES.parent.rglob("*.py")]
-    assert 1000 <= sum(lines) <= 1500
+    assert 1000 <= sum(lines) <= 1510
 
 
 def test_generated_examples_have_no_faults() -> None:

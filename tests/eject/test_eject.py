@@ -86,6 +86,7 @@ def test_a_project_is_written(cli: Cli, tmp_path: Path, framework: str) -> None:
         ast.parse(text)
         assert TODO not in text and "Trainer(" not in text, path
     assert "accelerator.backward(" in (project / "train.py").read_text()
+    assert cli("check", project).code == 0
 
 
 def test_the_step_stands_in_the_loop_as_it_was_written(cli: Cli, tmp_path: Path) -> None:

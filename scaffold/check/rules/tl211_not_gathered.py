@@ -1,6 +1,6 @@
 """Each process evaluates its part of the data, and nothing brings the parts together."""
 
-from scaffold.check.loops import Found, Source, evaluations, last, named, steps_of
+from scaffold.check.loops import Found, Source, ast, evaluations, last, named, steps_of
 
 MEND = "Gather the values of each batch with accelerator.gather_for_metrics()."
 WRONG = """
@@ -18,4 +18,9 @@ def find(source: Source) -> Found:
     gathers = any(name.startswith(("gather", "reduce", "all_")) for name in source.called)
     metrics = any("torchmetrics" in found.module for found, _ in source.facts.imports)
     if steps_of(source) and any(named(name, r"\w*loader") for name in prepared):
-        yield from evaluations(source) if not gathers and not metrics else ()
+        for loop in evaluations(source) if not gathers and not metrics else ():
+            used = [n.value for n in source.within(loop) if isinstance(n, ast.Attribute)]
+            made = [v for node in used for v in source.values(node) if source.origins(v)]
+            # an object from another file that has the accelerator may gather
+            if not any("accelerator" in map(last, getattr(v, "args", [])) for v in made):
+                yield loop
