@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from scaffold.commands.screen import show_changes
+from scaffold.merge.source.style import plain_newlines
 from scaffold.project.changes import Change
 from scaffold.project.folder import find_project
 from scaffold.project.moves import follow_moves
@@ -21,7 +22,8 @@ def own_changes(folder: Path, pristine: Pristine) -> list[Change]:
     """What the owner changed in the files of the render: `before` is the rendered text.
 
     A moved file has a change at its new path, even if its text is the same; `renames` has its old
-    path. Raises ScaffoldError for a file that exists but can't be read.
+    path. Newlines of Windows are no change. Raises ScaffoldError for a file that exists but can't
+    be read.
     """
     changes = []
     for name, before in pristine.files.items():
@@ -29,7 +31,7 @@ def own_changes(folder: Path, pristine: Pristine) -> list[Change]:
         after = read_text(folder, place)
         if after is None:
             changes.append(Change(name, before, None))  # at the path it would be deleted from
-        elif after != before or place != name:
+        elif (after := plain_newlines(after)) != before or place != name:
             changes.append(Change(place, before, after))
     return changes
 

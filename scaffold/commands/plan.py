@@ -13,6 +13,7 @@ from scaffold.cache import remember
 from scaffold.errors import AnswerError
 from scaffold.merge.conflicts import Conflict
 from scaffold.merge.merge import merge_files
+from scaffold.merge.source.style import plain_newlines, take_ending
 from scaffold.project.answers import complete
 from scaffold.project.aside import find_aside, tell_aside
 from scaffold.project.changes import Change
@@ -90,8 +91,8 @@ def plan_update(
     ]
     emptied = sorted(found.keys() - mine.keys())  # its code is in other files now
     changes += [Change(path, found[path], None) for path in emptied if path not in texts]
-    before = (folder / PRISTINE).read_text(encoding="utf-8")
-    if after != before:
+    before = read_text(folder, PRISTINE) or ""
+    if after != plain_newlines(before):
         changes.append(Change(PRISTINE, before, after))
     notes = (*renamed, *merged.notes)
     warnings = (*tell_aside(aside, mine), *merged.warnings)
@@ -185,8 +186,9 @@ def _next_settings(
     own = mine.get(pristine.place(SETTINGS))
     if own is None:
         return theirs[SETTINGS]
-    if own == pristine.files.get(SETTINGS):
-        return theirs[SETTINGS]
+    plain, ending = take_ending(own)
+    if plain == pristine.files.get(SETTINGS):
+        return ending.put_on(theirs[SETTINGS])
     from scaffold.answers.rewrite import rewrite_settings  # importing tomlkit is slow
 
     return rewrite_settings(

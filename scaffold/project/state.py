@@ -9,6 +9,7 @@ from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.settings import SETTINGS
 from scaffold.errors import AnswerError, ScaffoldError
 from scaffold.merge.conflicts import BASE, YOURS, Conflict, find_conflicts, find_leftovers
+from scaffold.merge.source.style import plain_newlines
 from scaffold.project.answers import effective_answers, next_answers
 from scaffold.project.moves import follow_moves
 from scaffold.project.pristine import Pristine
@@ -41,9 +42,10 @@ def _state(folder: Path, pristine: Pristine, name: str) -> str:
         return UNREADABLE
     if text is None:
         return DELETED
+    is_same = plain_newlines(text) == pristine.files[name]
     if place == name:
-        return UNTOUCHED if text == pristine.files[name] else EDITED
-    return MOVED if text == pristine.files[name] else MOVED_EDITED
+        return UNTOUCHED if is_same else EDITED
+    return MOVED if is_same else MOVED_EDITED
 
 
 def open_conflicts(folder: Path, pristine: Pristine) -> list[Conflict]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from scaffold.commands.plan import Plan, plan_update
 from scaffold.commands.update import refuse_other_task
 from scaffold.errors import ScaffoldError
 from scaffold.merge.conflicts import find_conflicts
+from scaffold.merge.source.style import Ending, take_ending
 from scaffold.project.answers import complete, edited_answers
 from scaffold.project.changes import Change
 from scaffold.project.folder import find_project, read_project
@@ -117,12 +118,11 @@ class ExistingProject(Page):
         return {place: text for place, text in texts.items() if text is not None}
 
     def _about(self, today: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
-        generated = self.pristine.files.items()
         return {
             "name": self.folder.name,
             "files": after,
             "today": today,
-            "generated": {self.pristine.place(name): text for name, text in generated},
+            "generated": dict(_generated(self.pristine, today)),
             "stamp": self.stamp({})["stamp"],
             "undo": self._last_command(),
             "next": [],
@@ -182,6 +182,14 @@ class ExistingProject(Page):
             command = self._last_command()
             notes = [*notes, *undo_last(self.folder, bool(body.get("keepCopy")))]
         return {"told": f"Undid {command}.", "notes": notes}
+
+
+def _generated(pristine: Pristine, today: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The files as they were generated, with the newlines that their owner's have today."""
+    for name, text in pristine.files.items():
+        place = pristine.place(name)
+        ending = Ending(crlf=take_ending(today.get(place, ""))[1].crlf)
+        yield place, ending.put_on(text)
 
 
 def _apply(texts: Mapping[str, str], changes: Iterable[Change]) -> dict[str, str]:

@@ -175,6 +175,7 @@ def test_own_changes_make_the_owners_files_of_a_fresh_render(apply: Apply, tmp_p
     apply(tmp_path / "fresh", result.stdout)
     mine = read_files(tmp_path / "mine")
     assert mine.pop("own.py") == b"mine = 1\n", "is none of the render"
+    mine["train.py"] = mine["train.py"].replace(b"\r\n", b"\n")
     assert read_files(tmp_path / "fresh") == mine
     assert len(mine) >= 13
 

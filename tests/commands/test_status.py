@@ -54,6 +54,8 @@ def replace(project: Path, name: str, before: str, after: str) -> None:
 def test_each_file_has_a_state(project: Path, pristine: Pristine) -> None:
     assert set(file_states(project, pristine).values()) == {"untouched"}
     replace(project, "train.py", "\n", "\r\n")
+    assert set(file_states(project, pristine).values()) == {"untouched"}
+    replace(project, "train.py", "\n", "\r\n# mine\r\n")
     (project / "README.md").write_text("")
     move(project, "data.py", "src/data.py")
     move(project, "model.py", "src/net.py", "\n# mine\n")

@@ -13,6 +13,7 @@ import pytest
 import scaffold.commands.update
 import scaffold.project.origin
 from scaffold.answers.manifests import load_catalog
+from scaffold.project.journal import UNDO
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 from support.command_line import Cli, run_cli
 from support.files import add_answers, read_files, write_files
@@ -168,6 +169,25 @@ def test_newer_templates_reach_an_edited_project(
     assert "# newer" in (project / "metrics.py").read_text()
     script = (project / "train.py").read_text()
     assert "# shuffle again" in script and "print('mine')" in script
+
+
+def test_newlines_of_windows_are_no_edit(cli: Cli, project: Path) -> None:
+    twin = shutil.copytree(project, project.with_name("twin"))
+    for path in filter(Path.is_file, project.rglob("*")):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    files = len(read_pristine(project).files)
+    assert f"untouched: {files} of {files}" in cli("status", project).out
+    assert cli("diff", project).out == ""
+    assert cli("update", project).out.startswith("Nothing to do")
+    assert cli("add", "ema", project).code == cli("add", "ema", twin).code == 0
+    after = read_files(project)
+    assert b"\r\n" in after["train.py"]
+    plain = {name: text.replace(b"\r\n", b"\n") for name, text in after.items()}
+    assert {**plain, UNDO: b""} == {**read_files(twin), UNDO: b""}
+    config = project / "config.py"
+    config.write_bytes(config.read_bytes().replace(b"epochs: int = 20", b"epochs: int = 50"))
+    edits = re.findall("(?m)^[-+]  .*", cli("diff", project).out)
+    assert [row[:21] for row in edits] == ["-    epochs: int = 20", "+    epochs: int = 50"]
 
 
 def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> None:

@@ -418,7 +418,10 @@ def test_an_update_is_shown_with_its_conflict_and_the_answer_that_caused_it(edit
     assert labels and all(row.startswith("features.clipping.enabled = false") for row in labels)
     assert found["changed"] == [("features.clipping.enabled", "true", "false")]
     assert read_folder(edited) == before
+    data = edited / "data.py"
+    data.write_bytes(data.read_bytes().replace(b"\n", b"\r\n"))
     same = project.call("render", {"wishes": {}})
+    assert same["today"]["data.py"] == same["generated"]["data.py"] != found["today"]["data.py"]
     assert same["files"] == same["today"] and same["undo"] is None
 
 

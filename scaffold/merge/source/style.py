@@ -48,10 +48,15 @@ def take_ending(text: str) -> tuple[str, Ending]:
     """The text with plain newlines, and its own kind. Mixed newlines stay."""
     mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
-    crlf = "\r\n" in text and text.count("\r\n") == text.count("\n")
-    text = text.replace("\r\n", "\n") if crlf else text
-    final = text.endswith("\n") or not text
-    return text if final else text + "\n", Ending(crlf, mark, final)
+    plain = plain_newlines(text)
+    final = plain.endswith("\n") or not plain
+    return plain if final else plain + "\n", Ending(plain != text, mark, final)
+
+
+def plain_newlines(text: str) -> str:
+    """The text without the carriage returns of Windows. Mixed newlines stay."""
+    crlf = text.count("\r\n") == text.count("\n")
+    return text.replace("\r\n", "\n") if crlf else text
 
 
 def find_indent(text: str) -> str:
