@@ -51,7 +51,6 @@ def as_notebook(
     """A notebook that writes the files, and trains: for Colab, or for any Jupyter."""
     folders = sorted({f"{folder}/{name}".rpartition("/")[0] for name in files})
     shown = "\n".join(f"!mkdir -p {shlex.quote(path)}" for path in folders)
-    _, install, train = next_commands(catalog, answers, folder)
     cells = [
         _cell("markdown", f"# {folder}\n\nRun all cells: they write the project, and train it."),
         _cell("code", shown),
@@ -59,8 +58,8 @@ def as_notebook(
             _cell("code", f"%%writefile {folder}/{name}\n{text.removesuffix(chr(10))}")
             for name, text in files.items()
         ),
-        _cell("code", f"%cd {folder}\n!{install}"),
-        _cell("code", f"!{train}"),
+        _cell("code", f"%cd {folder}\n!{INSTALL}"),
+        _cell("code", f"!{launch(catalog, answers).script}"),
     ]
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     for number, cell in enumerate(cells):

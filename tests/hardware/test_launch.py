@@ -459,22 +459,41 @@ def test_pods_begin_and_go_on(launcher: str, two_processes: Path, tmp_path: Path
     assert (project / WEIGHTS).read_bytes() == (two_processes / WEIGHTS).read_bytes()
 
 
+def code_cells(project: Path) -> list[str]:
+    cells = json.loads((project / "train.ipynb").read_text())["cells"]
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+def run_cells(project: Path, *cells: str) -> str:
+    """What they print, one after the other."""
+    script = project.with_name("cells.py")
+    script.write_text("\n".join(cells))
+    [out] = finish(start(project, sys.executable, str(script), PYTHONPATH=str(project)))
+    return out
+
+
 @pytest.mark.train
 @pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.sweep), 2])
 def test_the_cells_of_the_notebook_run(processes: int, tmp_path: Path) -> None:
-    """One after the other, as a person does: train, then go on with what is done."""
+    """As a person does: train, train again, then go on with what is done."""
     answers: Answers = TWO if processes == 2 else {"hardware.use_cpu": True}
     project = write_files(tmp_path / "project", with_launcher("notebook", answers))
-    cells = json.loads((project / "train.ipynb").read_text())["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    assert code[0].endswith("config = Config()")
-    code[0] = code[0].replace("Config()", "Config(epochs=2, limit_batches=5)")
-    (tmp_path / "cells.py").write_text("\n".join(code))
-    [out] = finish(
-        start(project, sys.executable, str(tmp_path / "cells.py"), PYTHONPATH=str(project))
-    )
+    settings, train, resume = code_cells(project)
+    short = "config = Config(epochs=2, limit_batches=5)"
+    wait = "import time; time.sleep(1)"  # the second is in the name of a folder
+    out = run_cells(project, settings, short, train, wait, train, "config = Config()", resume)
     assert count_processes(out) == processes
+    assert len([*(project / "runs").iterdir()]) == 2
     assert re.search(r"resumed from \S+/checkpoint_00000010 at step 10", out)
+    assert "epochs is" not in out, "the settings are those of the run"
+
+
+@pytest.mark.train
+def test_the_cells_of_the_minimal_notebook_run(tmp_path: Path) -> None:
+    minimal = with_launcher("notebook", project__loop="minimal", hardware__use_cpu=True)
+    project = write_files(tmp_path / "project", minimal)
+    settings, train = code_cells(project)
+    assert "saved to runs/" in run_cells(project, settings, "config = Config(epochs=1)", train)
 
 
 # --- SLURM -------------------------------------------------------------------------------------

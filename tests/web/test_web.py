@@ -175,6 +175,9 @@ def test_the_notebook_holds_the_files(tmp_path: Path) -> None:
     files = call("render", {"wishes": {"project.name": "net"}})["files"]
     assert {name: held[name] for name in files} == files and ".scaffold/pristine.json" in held
     assert book.cells[-1].source == "!python train.py"
+    found = call("notebook", {"wishes": {"hardware.launcher": "notebook"}})
+    last = json.loads(base64.b64decode(found["content"]))["cells"][-1]
+    assert last["source"] == ["!python train.py"], "not a server for notebooks"
 
 
 def test_the_cost_of_a_feature_is_that_of_its_lines(tmp_path: Path) -> None:
