@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
-from scaffold.merge.checks.scripts import NOTEBOOK, cell_of, notebook_code
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Imported, Parameter, Scope, read_facts
 from scaffold.merge.semantics.types import Object
+from scaffold.merge.source.notebooks import NOTEBOOK, cell_of, notebook_code
 from scaffold.merge.source.parse import parse
 
 __all__ = ["FUNCTIONS", "Parameter", "Source", "is_constant", "last", "named", "word"]

@@ -4,7 +4,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from scaffold.merge.source.notebooks import (
+    NOTEBOOK,
+    Cell,
+    read_notebook,
+    source_of,
+    with_source,
+    write_notebook,
+)
 from scaffold.merge.source.parse import is_python
+from scaffold.merge.source.style import take_ending
 
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
 
@@ -25,9 +34,20 @@ def frame(ours: Sequence[str], base: Sequence[str], theirs: Sequence[str], cause
 def find_conflicts(path: str, text: str) -> list[Conflict]:
     """The regions between conflict markers in a file, each with the label of its last marker.
 
-    A single marker, such as the line under a heading, does not count.
+    A single marker, such as the line under a heading, does not count. Those of a notebook are in
+    the sources of its cells.
     """
+    if path.endswith(NOTEBOOK) and (book := read_notebook(text)):
+        return list(_in_cells(path, text, book["cells"]))
     return [Conflict(path, first + 1, label) for first, _, _, _, label in _regions(text)]
+
+
+def _in_cells(path: str, text: str, cells: Sequence[Cell]) -> Iterator[Conflict]:
+    end = 0
+    for cell in cells:
+        for *_, label in _regions(source_of(cell)):
+            end = text.find("<<<<<<<", end) + 1
+            yield Conflict(path, text.count("\n", 0, end) + 1, label)
 
 
 def find_leftovers(path: str, text: str) -> list[Conflict]:
@@ -49,6 +69,13 @@ def find_leftovers(path: str, text: str) -> list[Conflict]:
 
 def take_side(text: str, ours: bool) -> str:
     """The text with one side of each conflict: the owner's, or what was generated."""
+    book = read_notebook(text) if "<<<<<<<" in text else None
+    if book:
+        taken = [with_source(cell, take_side(source_of(cell), ours)) for cell in book["cells"]]
+        # without those that are no longer generated
+        book["cells"] = [cell for cell in taken if source_of(cell) or cell in book["cells"]]
+        plain, ending = take_ending(text)
+        return ending.put_on(write_notebook(book, plain))
     lines = text.split("\n")
     kept: list[str] = []
     after = 0

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from scaffold.merge.checks.deleted import tell_deleted
 from scaffold.merge.checks.project import Wrong, checked_in, find_new_wrongs
-from scaffold.merge.conflicts import Conflict, frame, take_side
-from scaffold.merge.diff.assemble import Clash, assemble, choose_ours, write_pieces
+from scaffold.merge.conflicts import Conflict, find_conflicts, frame, take_side
+from scaffold.merge.diff.assemble import Clash, Piece, assemble, choose_ours, write_pieces
 from scaffold.merge.diff.triple import Hunk
 from scaffold.merge.guards.across_files import check_across_files
 from scaffold.merge.guards.broken_names import verify
@@ -23,12 +23,14 @@ from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
 from scaffold.merge.normalize.import_paths import follow_import_paths
 from scaffold.merge.normalize.moved_definitions import fill_new_files, follow_definitions
 from scaffold.merge.normalize.new_files import name_new_files
+from scaffold.merge.normalize.notebooks import merge_notebook
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in, imports_of
+from scaffold.merge.source.notebooks import NOTEBOOK, read_notebook
 from scaffold.merge.source.statement import PYTHON, TEXT, split, write_units
 from scaffold.merge.source.versions import Files, Generated, Versions
 
@@ -69,6 +71,8 @@ def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | La
     name_cause = label if callable(label) else lambda name, text: label
     merged = Merged()
     files, dropped, replaced = _sort(merged, project, given)
+    notebooks = [file for file in files if _is_notebook(file)]
+    files = [file for file in files if not _is_notebook(file)]
     merged.files |= fill_new_files(files, project)
     files = follow_settings(follow_definitions(files, project), project)
     after = {**ours, **merged.files, **{file.path: file.texts[2] for file in files}}
@@ -81,6 +85,8 @@ def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | La
     merged.notes += check_across_files(merged.files, merged.conflicts, files, project)
     for file in files:
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
+    for file in notebooks:
+        _write_notebook(merged, file, name_cause)
     merged.warnings += tell_deleted(project, merged.files)
     _warn(merged, project)
     merged.files = dict(sorted(merged.files.items()))
@@ -181,6 +187,9 @@ def _merge_dropped(
 ) -> None:
     """A file that is no longer generated."""
     base, text, _ = file.texts
+    if file.path.endswith(NOTEBOOK) and text != base:
+        merged.notes.append(f"{file.path} is no longer generated: your notebook stays.")
+        return
     if text == base or _says_same(file.path, text, base, files):
         merged.files[file.path] = None
         return
@@ -249,6 +258,15 @@ def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:
         return laid_out(
             file, mended_text(file, pieces) if file.kind == PYTHON else write_units(units)
         )
+    text, conflicts = _write_open(file, pieces, name_cause)
+    merged.conflicts += [Conflict(file.path, line, cause) for line, cause in conflicts]
+    return text
+
+
+def _write_open(
+    file: OpenFile, pieces: Sequence[Piece], name_cause: Label
+) -> tuple[str, list[tuple[int, str]]]:
+    """The text of a file with its conflicts, and the line and the cause of each."""
 
     def name(rows: str, hunk: Hunk) -> str:
         reasons = {
@@ -259,6 +277,31 @@ def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:
         cause = name_cause(file.name, rows)
         return f"{cause} ({'; '.join(sorted(reasons))})" if reasons else cause
 
-    text, conflicts = write_pieces(pieces, name)
-    merged.conflicts += [Conflict(file.path, line, cause) for line, cause in conflicts]
-    return text
+    return write_pieces(pieces, name)
+
+
+def _is_notebook(file: OpenFile) -> bool:
+    return file.path.endswith(NOTEBOOK) and all(map(read_notebook, file.texts))
+
+
+def _write_notebook(merged: Merged, file: OpenFile, name_cause: Label) -> None:
+    """Merge the cells of a notebook; its conflicts are noted."""
+
+    def merge_source(ending: str, base: str, own: str, new: str) -> str:
+        if own in (base, new) or base == new:
+            return new if own == base else own
+        if not new:  # the cell is no longer generated
+            rows = frame(own.split("\n"), base.split("\n"), (), name_cause(file.name, base))
+            return "\n".join(rows)
+        sides = (side and f"{side}\n" for side in (base, own, new))
+        cell = open_file(file.name, f"cell{ending}", *sides)
+        cell.kind = kind_of(cell.path)
+        _assemble_all(merged, [cell], {}, {})
+        pieces = cell.assembly.merge(cell.doubts)
+        return _write_open(cell, pieces, name_cause)[0].removesuffix("\n")
+
+    text, deleted = merge_notebook(file, merge_source)
+    merged.files[file.path] = file.ending.put_on(text)
+    merged.conflicts += find_conflicts(file.path, text)
+    for name in deleted:
+        merged.notes.append(f"{file.path}: the cell {name} stays deleted, as you left it.")

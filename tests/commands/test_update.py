@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -253,6 +254,58 @@ def test_a_conflict_shows_all_three(cli: Cli, conflict: Path) -> None:
     status = json.loads(cli("status", conflict, "--json").out)
     label = "training.epochs = 10"
     assert status["conflicts"] == [{"path": "config.py", "line": line, "label": label}]
+
+
+@pytest.fixture
+def notebook(cli: Cli, tmp_path: Path) -> Path:
+    """The notebook of a project, as Jupyter saves it after a run, with a cell of its owner."""
+    assert cli("new", tmp_path / "net", "--yes", "--launcher", "notebook").code == 0
+    path = tmp_path / "net" / "train.ipynb"
+    book = json.loads(path.read_text())
+    for number, cell in enumerate(book["cells"]):
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = number
+            output = {"name": "stdout", "output_type": "stream", "text": ["naïve\n"]}
+            cell["outputs"] = [output]
+    place = [cell["id"] for cell in book["cells"]].index("train") + 1
+    own = {"id": "mine", "source": ["print(1)"], "outputs": [], "execution_count": None}
+    book["cells"].insert(place, {**book["cells"][1], **own})
+    save(path, book)
+    return path
+
+
+def save(path: Path, book: object) -> None:
+    path.write_text(json.dumps(book, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+PROCESSES = ("--distributed-type", "MULTI_CPU", "--num-processes", "2")
+
+
+def test_a_notebook_is_merged_cell_by_cell(cli: Cli, notebook: Path) -> None:
+    before = notebook.read_text()
+    assert cli("update", notebook.parent, *PROCESSES).code == 0
+    assert before.count("num_processes=1)") == 2, "in one cell that trains, and one that resumes"
+    assert notebook.read_text() == before.replace("num_processes=1)", "num_processes=2)")
+
+
+def test_a_conflict_in_a_notebook_is_in_the_source_of_its_cell(cli: Cli, notebook: Path) -> None:
+    book = json.loads(notebook.read_text())
+    train = next(cell for cell in book["cells"] if cell["id"] == "train")
+    train["source"][-1] = train["source"][-1].replace("num_processes=1", "num_processes=4")
+    save(notebook, book)
+    ours = notebook.read_text()
+    assert cli("update", notebook.parent, *PROCESSES).code == 1
+    rows = notebook.read_text().split("\n")
+    assert json.loads("\n".join(rows))["cells"].index({**train, "source": mock.ANY}) == 2
+    [found] = json.loads(cli("status", notebook.parent, "--json").out)["conflicts"]
+    assert found["path"] == "train.ipynb" and "<<<<<<< yours" in rows[found["line"] - 1]
+    assert "num_processes=4" in rows[found["line"]]
+    assert cli("add", "ema", notebook.parent).code == 1, "the conflict is open"
+    for side, number in (("--ours", 4), ("--theirs", 2)):
+        assert cli("resolve", notebook.parent, side).code == 0
+        new = ours.replace("num_processes=1)", "num_processes=2)")
+        assert notebook.read_text() == new.replace("num_processes=4)", f"num_processes={number})")
+        assert cli("undo", notebook.parent).code == 0
 
 
 def test_an_open_conflict_stops_the_next_update(cli: Cli, conflict: Path) -> None:

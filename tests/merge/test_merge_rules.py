@@ -3,6 +3,7 @@
 Cases on the real templates are in `test_cases.py`.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from textwrap import dedent, indent
@@ -14,6 +15,7 @@ from scaffold.merge.conflicts import take_side
 from scaffold.merge.diff.assemble import Assembly, Piece
 from scaffold.merge.guards import broken_names
 from scaffold.merge.merge import Merged, merge_files
+from scaffold.merge.source.notebooks import Cell
 from scaffold.project.pristine import Pristine
 
 STEP = """
@@ -565,7 +567,65 @@ def test_names_in_what_a_test_replaces_are_followed() -> None:
         assert 'patch.setattr(train, "validate", max)' in (merged.files["test_it.py"] or "")
 
 
+def cell(name: str, *source: str) -> Cell:
+    return {"cell_type": "code", "id": name, "metadata": {}, "outputs": [], "source": [*source]}
+
+
+def notebook(*cells: Cell) -> str:
+    return json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5}, indent=1) + "\n"
+
+
+def cells_after(ours: str, base: str, theirs: str, note: str = "") -> list[Cell]:
+    """The cells of a merged notebook, about which nobody is asked."""
+    merged = merge(base, ours, theirs, "train.ipynb")
+    assert not merged.conflicts and merged.notes == [note] * bool(note), merged
+    return list(json.loads(merged.files["train.ipynb"] or "")["cells"])
+
+
+LOAD, TRAIN, TRAIN_ON_TWO = cell("load", "a = 1"), cell("t", "train(1)"), cell("t", "train(2)")
+OWN = cell("mine", "train(1)")
+
+
+def test_cells_of_a_notebook_are_known_by_their_ids() -> None:
+    base, theirs = notebook(LOAD, TRAIN), notebook(LOAD, TRAIN_ON_TWO)
+    assert cells_after(notebook(OWN, TRAIN, LOAD), base, theirs) == [OWN, TRAIN_ON_TWO, LOAD]
+    in_metadata = [{**TRAIN, "metadata": {"id": "t"}}, {**OWN, "metadata": {"id": "mine"}}]
+    for one in in_metadata:  # as Colab saves it
+        del one["id"]
+    found = cells_after(notebook(*in_metadata), base, theirs)
+    assert [one["source"] for one in found] == [["train(2)"], ["train(1)"]]
+    own = [{key: x for key, x in one.items() if key != "id"} for one in (LOAD, TRAIN)]
+    own[1]["source"] = "train(1, 'mine')"  # without an id, by its source
+    assert cells_after(notebook(*own), base, theirs)[1]["source"] == "train(2, 'mine')"
+
+
+def test_cells_of_a_notebook_come_and_go() -> None:
+    base, theirs = notebook(LOAD, TRAIN), notebook(TRAIN, cell("test", "test()"))
+    ours = notebook(LOAD, TRAIN, OWN)
+    assert cells_after(ours, base, theirs) == [TRAIN, cell("test", "test()"), OWN]
+    note = "train.ipynb: the cell t stays deleted, as you left it."
+    assert cells_after(notebook(LOAD), base, notebook(LOAD, TRAIN_ON_TWO), note) == [LOAD]
+
+
+def test_a_notebook_that_goes_stays_if_it_was_edited() -> None:
+    base = notebook(LOAD, TRAIN)
+    merged = project({"train.ipynb": base}, {"train.ipynb": notebook(LOAD, OWN)}, {})
+    assert merged.files == {} and "your notebook stays" in merged.notes[0]
+    assert project({"train.ipynb": base}, {"train.ipynb": base}, {}).files == {"train.ipynb": None}
+
+
 # somebody is asked
+
+
+def test_a_cell_that_goes_and_was_edited_is_a_conflict_in_a_notebook() -> None:
+    own = cell("t", "print(1)\n", "train(1)")
+    merged = merge(notebook(LOAD, TRAIN), notebook(LOAD, own), notebook(LOAD), "train.ipynb")
+    text = merged.files["train.ipynb"] or ""
+    marked = json.loads(text)["cells"][1]["source"]
+    assert [marked[0], marked[-1]] == ["<<<<<<< yours\n", ">>>>>>> the update"]
+    assert text.split("\n")[merged.conflicts[0].line - 1].strip().startswith('"<<<<<<< yours')
+    assert take_side(text, True) == notebook(LOAD, own)
+    assert take_side(text, False) == notebook(LOAD)
 
 
 def test_a_key_that_was_edited_in_what_goes_is_asked_about() -> None:

@@ -19,13 +19,14 @@ from scaffold.merge.checks.changed_functions import (
 from scaffold.merge.checks.early_uses import used_too_early
 from scaffold.merge.checks.imports import find_circles, missing_imports, names_of_modules
 from scaffold.merge.checks.lost_keys import find_lost_keys
-from scaffold.merge.checks.scripts import NOTEBOOK, SCRIPTS, cell_of, gone_flags, notebook_code
+from scaffold.merge.checks.scripts import SCRIPTS, gone_flags
 from scaffold.merge.checks.unused import find_unused
 from scaffold.merge.checks.update import Update, read_project
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, module_of
 from scaffold.merge.semantics.scopes import Facts, Scope
 from scaffold.merge.semantics.types import Class, Module, Object
+from scaffold.merge.source.notebooks import NOTEBOOK, cell_of, notebook_code
 from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.versions import Files
 

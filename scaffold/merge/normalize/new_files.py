@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from scaffold.merge.checks.scripts import NOTEBOOK
 from scaffold.merge.normalize.renamed_keys import find_renamed_keys
 from scaffold.merge.semantics.names import is_test, module_of
+from scaffold.merge.source.notebooks import NOTEBOOK
 from scaffold.merge.source.statement import PYTHON, split, write_units
 from scaffold.merge.source.style import Renames, find_renames, rename_units
 from scaffold.merge.source.versions import Versions
