@@ -155,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         try:
             body = self._read()
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             self._refuse(HTTPStatus.BAD_REQUEST, f"the request is not valid: {error}.")
             return
         try:

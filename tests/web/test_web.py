@@ -318,7 +318,7 @@ def test_only_files_of_the_page_are_served(server: Server) -> None:
 
 def test_a_bad_request_is_refused_in_words(server: Server) -> None:
     token = {TOKEN.replace("-", "_"): server.token}
-    for body in (b"{", b"[]", b"\xff"):
+    for body in (b"{", b"[]", b"\xff", b"[" * 100_000):
         status, content = request(server, "POST", "/call/ask", body, **token)
         assert status == 400 and "not valid" in json.loads(content)["error"]
     for path, body in (("/call/x", b"{}"), ("/call/ask", b'{"wishes": [1]}')):
