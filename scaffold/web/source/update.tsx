@@ -7,6 +7,13 @@ import { busy, changedOnDisk, fail, go, open, problem, result, sides, unresolved
 export function Conflicts({ path }: { path: string }) {
   const text = result.value?.files[path]
   if (text === undefined || view.value !== "changes") return null
+  if (path.endsWith(".ipynb") && result.value?.conflicts?.some((conflict) => conflict.path === path)) {
+    return (
+      <section class="conflicts" aria-label={`Conflicts in ${path}`}>
+        <p>They are in the sources of cells: decide them in Jupyter, or with <code>scaffold resolve</code>.</p>
+      </section>
+    )
+  }
   const regions = findRegions(text)
   if (!regions.length) return null
   return (
