@@ -113,6 +113,37 @@ def check_compression(accelerator, precision: str) -> None:
         raise SystemExit("The CPU can't exchange bf16: use --gradient-compression fp16.")
 
 
+def check_settings(folder: Path, settings: dict, begun: bool) -> None:
+    """Write settings.json, or exit if runs in this folder have begun with other settings."""
+    path = folder / "settings.json"
+    new = json.loads(json.dumps(settings, default=str))
+    del new["output_dir"]
+    if begun:
+        if not path.exists():
+            raise SystemExit(f"{folder} holds other runs: use another --output-dir.")
+        old = json.loads(path.read_text())
+        if changes := list_changes(old, new):
+            raise SystemExit(
+                f"{folder} has runs with other settings: {'; '.join(changes)}. "
+                "Use the old ones, or another --output-dir."
+            )
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(new, indent=2))
+
+
+def list_changes(old: dict, new: dict) -> list[str]:
+    """What differs between two dictionaries, in words."""
+    changes = []
+    for name in old | new:
+        if name not in old:
+            changes.append(f"{name} is {new[name]!r}, and was not there")
+        elif name not in new:
+            changes.append(f"{name} was {old[name]!r}, and is gone")
+        elif old[name] != new[name]:
+            changes.append(f"{name} is {new[name]!r}, and was {old[name]!r}")
+    return changes
+
+
 def check_environment(accelerator) -> None:
     """Exit unless the processes are connected and the launcher does not accumulate gradients."""
     if accelerator.num_processes != int(os.environ.get("WORLD_SIZE", "1")):

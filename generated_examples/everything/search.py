@@ -15,10 +15,11 @@ from pathlib import Path
 from threading import Lock
 
 import optuna
+from optuna.distributions import check_distribution_compatibility
 from optuna.trial import TrialState
 from sqlalchemy.exc import DatabaseError
 
-from config import Config
+from config import Config, check_settings, parse_config
 from results import MOST_SEEDS, repeat, show_best
 from trials import RunFailed, Stopped, in_parallel, lock, names_of, run, to_flags
 
@@ -37,8 +38,8 @@ def suggest(trial: optuna.Trial) -> dict:
 METRIC, DIRECTION = "val_accuracy", "maximize"
 
 
-def open_study(folder: Path, flags: list[str]) -> optuna.Study:
-    """The study in a folder: a new one, or one to continue with the same flags."""
+def open_study(folder: Path, config: Config) -> optuna.Study:
+    """The study in a folder: a new one, or one to continue with the same settings."""
     url = f"sqlite:///{folder / 'study.db'}"
     try:
         study = optuna.create_study(
@@ -52,13 +53,10 @@ def open_study(folder: Path, flags: list[str]) -> optuna.Study:
         raise SystemExit(f"{folder / 'study.db'} can't be used: {error.orig}.") from error
     # a new seed for each start, or it would draw the same settings again
     study.sampler = optuna.samplers.TPESampler(seed=len(study.trials), constant_liar=True)
-    fixed = {"flags": flags, "metric": METRIC, "direction": DIRECTION}
-    before = study.user_attrs.get("fixed", fixed)
-    tried = any(trial.state.is_finished() for trial in study.trials)
-    tried = tried or any(folder.glob("*_seed_*"))
-    if before != fixed and (tried or before["direction"] != DIRECTION):
-        raise SystemExit(f"{folder} began with {before}: keep these, or use another --output-dir.")
-    study.set_user_attr("fixed", fixed)
+    begun = any(trial.state.is_finished() for trial in study.trials)
+    begun = begun or any(folder.glob("*/checkpoint_*[0-9]")) or any(folder.glob("*_seed_*"))
+    begun = begun or study.direction.name.lower() != DIRECTION
+    check_settings(folder, {**vars(config), "METRIC": METRIC, "DIRECTION": DIRECTION}, begun)
     if not study.trials:
         if any(path.is_dir() for path in folder.iterdir()):
             raise SystemExit(f"{folder} holds other runs: use another --output-dir.")
@@ -76,6 +74,17 @@ def add_defaults(study: optuna.Study) -> None:
         print(f"No trial has the settings of Config: {error}")
 
 
+def rehearse(study: optuna.Study, flags: list[str]) -> None:
+    """Call suggest() for a trial that is in no study: one that is refused would stay there."""
+    trial = optuna.create_study().ask()
+    settings = suggest(trial)
+    for other in study.trials:
+        for name, old in other.distributions.items():
+            check_distribution_compatibility(old, trial.distributions.get(name, old))
+    if twice := names_of(to_flags(settings)) & names_of(flags):
+        raise SystemExit(f"{', '.join(twice)}: a flag can't be given if it is searched.")
+
+
 def run_trials(study: optuna.Study, folder: Path, flags: list[str], total: int, jobs: int) -> None:
     """Continue the trials that were running, and add new ones until there are `total`."""
     running = study.get_trials(states=[TrialState.RUNNING])[:total]
@@ -83,18 +92,15 @@ def run_trials(study: optuna.Study, folder: Path, flags: list[str], total: int, 
 
     def take() -> tuple[optuna.Trial, dict] | None:
         with one_at_a_time:
-            if running:
-                trial = optuna.Trial(study, running.pop(0)._trial_id)
-            elif sum(trial.state != TrialState.WAITING for trial in study.trials) < total:
-                trial = study.ask()
-            else:
+            started = sum(trial.state != TrialState.WAITING for trial in study.trials)
+            if not running and started >= total:
                 return None
             try:
+                rehearse(study, flags)
+                trial = optuna.Trial(study, running.pop(0)._trial_id) if running else study.ask()
                 settings = suggest(trial)
             except ValueError as error:  # suggest() was edited since the study began
                 raise SystemExit(f"suggest() changed: {error} Use another --output-dir.") from None
-            if twice := names_of(to_flags(settings)) & names_of(flags):
-                raise SystemExit(f"{', '.join(twice)}: a flag can't be given if it is searched.")
             trial.set_user_attr("settings", settings)
             return trial, settings
 
@@ -162,6 +168,7 @@ def main() -> None:
         parser.error("--output-dir: a search needs a name without { } % ? #")
     if "--resume" in names_of(flags):
         parser.error("don't pass --resume: the same command continues a search")
+    config = parse_config(__doc__, flags)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +177,7 @@ def main() -> None:
         if not lock(running):
             raise SystemExit(f"The search in {folder} is already running.")
         try:
-            study = open_study(folder, flags)
+            study = open_study(folder, config)
             run_trials(study, folder, flags, own.trials, own.jobs)
             name, settings = show_best(study, folder, flags)
             if own.seeds:

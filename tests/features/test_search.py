@@ -29,6 +29,7 @@ from support import warm
 from support.combinations import FIRST_TASK, in_turns
 from support.command_line import run_cli
 from support.files import add_answers, replace_in, write_files
+from support.paths import TEMPLATES
 from support.rendering import render
 from support.training import OFFLINE, SERVER, clean_environment, run_python, start, succeed
 
@@ -53,6 +54,14 @@ class Config:
     pause: float = 0.0
     fail: str = ""
     output_dir: Path = Path("runs/latest")
+
+
+def parse_config(description, arguments=None):
+    parser = argparse.ArgumentParser()
+    for field in fields(Config):
+        flag = "--" + field.name.replace("_", "-")
+        parser.add_argument(flag, type=field.type, default=field.default)
+    return Config(**vars(parser.parse_args(arguments)))
 
 
 def note(text):
@@ -97,19 +106,23 @@ def main():
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    for field in fields(Config):
-        flag = "--" + field.name.replace("_", "-")
-        parser.add_argument(flag, type=field.type, default=field.default)
-    config = Config(**vars(parser.parse_args()))
+    config = parse_config(__doc__)
     signal.signal(signal.SIGTERM, stop)
     main()
 """
 
 
 def settings_of(script: str) -> str:
-    """The Config of a stand-in."""
-    return "import argparse" + script[: script.index("def note")].partition("import argparse")[2]
+    """The config.py of a stand-in."""
+    own = "import argparse" + script[: script.index("def note")].partition("import argparse")[2]
+    return own + (TEMPLATES / "lib" / "settings.py").read_text()
+
+
+def other_settings(folder: str, changes: str) -> str:
+    return (
+        f"{folder} has runs with other settings: {changes}. "
+        "Use the old ones, or another --output-dir.\n"
+    )
 
 
 class Project:
@@ -365,7 +378,7 @@ def test_if_the_first_trial_fails(project: Project) -> None:
     assert err == f"The first trial ended with status 1: see {log}\n"
     assert "out of memory" in (project.folder / log).read_text()
     code, _, err = project.search("--trials", "2", "--unknown-flag", "3")
-    assert code == 1 and "The first trial ended with status 2" in err
+    assert code == 2 and "unrecognized arguments: --unknown-flag 3" in err
     assert project.search("--trials", "1")[0] == 0
     assert project.states == ["COMPLETE"]
 
@@ -391,7 +404,7 @@ def test_seeds(project: Project) -> None:
     assert "--learning-rate" not in (project.folder / "notes").read_text()
     flags = ["--trials", "0", "--seeds", "2", "--epochs", "5", "--output-dir", "runs/plain"]
     code, _, err = project.search(*flags)
-    assert code == 1 and err.startswith("runs/plain began with {'flags': ['--seed=0']")
+    assert (code, err) == (1, other_settings("runs/plain", "epochs is 5, and was 3"))
 
 
 @train
@@ -418,9 +431,10 @@ for flag in {list(messages)}:
         assert message in line
     code, _, err = project.search("--trials", "1", "--learning-rate=0.1")
     assert (code, err) == (1, "--learning-rate: a flag can't be given if it is searched.\n")
+    assert project.states == ["WAITING"]
     assert project.search("--trials", "1")[0] == 0
     code, _, err = project.search("--trials", "2", "--epochs", "5")
-    assert code == 1 and err.startswith("runs/search/first began with {'flags': ['--seed=0']")
+    assert (code, err) == (1, other_settings("runs/search/first", "epochs is 5, and was 3"))
     project.hold()
     search = project.start("--trials", "1", "--output-dir", "runs/other")
     project.wait_for("started", 2)
@@ -439,6 +453,25 @@ for flag in {list(messages)}:
     path.write_text(path.read_text().replace("2 * size", "8 * size"))
     code, _, err = project.search("--trials", "2")
     assert code == 1 and "Use another --output-dir." in err and "Traceback" not in err
+    assert project.states == ["COMPLETE"], "the refused trial is left"
+
+
+@train
+def test_other_defaults_are_refused(project: Project) -> None:
+    """Those that a trial uses, those of the search space, and fields that come or go."""
+    assert project.search("--trials", "1")[0] == 0
+    real = (project.folder / "config.py").read_text()
+    for old, new, said in (
+        ("norm: float = 1.0", "norm: float = 0.25", "max_grad_norm is 0.25, and was 1.0"),
+        ("batch_size: int = 32", "batch_size: int = 128", "batch_size is 128, and was 32"),
+        ("mine: int = 3", "own: int = 3", "mine was 3, and is gone; own is 3, and was not there"),
+    ):
+        (project.folder / "config.py").write_text(real.replace(old, new))
+        code, _, err = project.search("--trials", "2")
+        assert (code, err) == (1, other_settings("runs/search/first", said))
+    (project.folder / "config.py").write_text(real)
+    assert project.search("--trials", "2")[0] == 0
+    assert project.states == ["COMPLETE"] * 2
 
 
 @train

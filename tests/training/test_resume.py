@@ -14,7 +14,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from support.combinations import as_many_as_possible, given_for, in_turns
-from support.files import write_files
+from support.files import replace_in, write_files
 from support.forge import Bomb, assert_nothing_is_executed, ways
 from support.paths import DRIVERS
 from support.rendering import render_with_best as render
@@ -402,6 +402,25 @@ def test_another_world_is_refused(stopped: Path, tmp_path: Path) -> None:
     result = resume(stopped, tmp_path / "copy", processes=2)
     assert "processes was 1, not 2, " in result.stderr
     assert result.returncode != 0
+
+
+def test_folds_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
+    """Those of flags, and those of config.py. A fold that failed before it began is no obstacle."""
+    folds = {"features.cross_validation.enabled": True, "features.cross_validation.folds": 2}
+    folder = write_files(tmp_path, render({"project.task": "tabular_regression", **folds}))
+    result = run_python(folder, ["cross_validate.py", "--batch-size", "4000"])
+    assert "Each process needs one full batch" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stderr.endswith("ended with status 1. The next start goes on with this fold.\n")
+    result = run_python(folder, ["cross_validate.py", "--epochz", "1"])
+    assert result.returncode == 2 and "fold 1" not in result.stdout
+    succeed(run_python(folder, ["cross_validate.py", "--max-steps", "1"]))
+    replace_in(folder / "config.py", "learning_rate: float = 0.001", "learning_rate: float = 0.01")
+    result = run_python(folder, ["cross_validate.py", "--max-steps", "1"])
+    assert (
+        "has runs with other settings: learning_rate is 0.01, and was 0.001. Use" in result.stderr
+    )
+    assert "fold 1" not in result.stdout
 
 
 def test_another_model_is_refused(stopped: Path, tmp_path: Path) -> None:

@@ -328,7 +328,7 @@ def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     assert found["deviation"] == pytest.approx((high - low) / 2**0.5)
     assert f"test_loss {(low + high) / 2:.4f} ± " in capsys.readouterr().out
     monkeypatch.setattr(sys, "argv", [*sys.argv, "--seed", "7"])
-    with pytest.raises(SystemExit, match="began with .*: keep these flags, or use another"):
+    with pytest.raises(SystemExit, match="other settings: seed is 7, and was 0"):
         cross_validate.main()
     monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
     folds = iter([{"loss": 1.0, "rate": 1.0}, {"loss": None, "rate": 3.0}])  # NaN in the second

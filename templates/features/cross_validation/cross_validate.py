@@ -15,16 +15,16 @@ from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
 from statistics import mean, stdev
 
-from config import Config
+from config import Config, parse_config
 from lib.metrics import is_step
+from lib.settings import check_settings
 
 
-def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str, float]:
+def run_fold(fold: int, folder: Path, flags: list[str]) -> dict[str, float]:
     """Train with one fold held out. Returns the last value of each metric."""
-    command = [sys.executable, "-m", "accelerate.commands.launch"]
+    command = [sys.executable, "-m", "accelerate.commands.launch", "--quiet"]
     command += ["--config_file", "accelerate.yaml", "train.py", *flags]
-    command += ["--cross-validation-folds", str(folds), "--cross-validation-fold", str(fold)]
-    command += ["--output-dir", str(folder)]
+    command += ["--cross-validation-fold", str(fold), "--output-dir", str(folder)]
     #: slot resume
     if status := subprocess.run(command, check=False).returncode:
         #: region message
@@ -36,18 +36,6 @@ def run_fold(fold: int, folds: int, folder: Path, flags: list[str]) -> dict[str,
             metrics |= line
     del metrics["step"]
     return metrics
-
-
-def check_flags(path: Path, flags: list[str]) -> None:
-    """Exit if the folds in this folder began with other flags; their results would be mixed."""
-    began = json.loads(path.read_text()) if path.exists() else flags
-    if began != flags:
-        raise SystemExit(
-            f"{path.parent} began with {' '.join(began)}: keep these flags, or use another "
-            "--output-dir."
-        )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(flags))
 
 
 def main() -> None:
@@ -64,13 +52,17 @@ def main() -> None:
         parser.error("--cross-validation-folds: at least 2")
     if any(flag.replace("_", "-").startswith("--cross-validation-fold") for flag in flags):
         parser.error("--cross-validation-fold: each fold is held out here")
-    #: slot folder
-    check_flags(own.output_dir / "flags.json", [f"--cross-validation-folds={folds}", *flags])
+    if any(flag.startswith("--resume") for flag in flags):
+        parser.error("don't pass --resume: the same command continues the folds")
+    flags.append(f"--cross-validation-folds={folds}")
+    config = parse_config(__doc__, [*flags, "--cross-validation-fold=0"])
+    begun = any(own.output_dir.glob("fold*/checkpoint_*[0-9]"))
+    check_settings(own.output_dir, vars(config), begun)
 
     rows = []
     for fold in range(folds):
         print(f"fold {fold + 1}/{folds}", flush=True)
-        rows.append(run_fold(fold, folds, own.output_dir / f"fold{fold}", flags))
+        rows.append(run_fold(fold, own.output_dir / f"fold{fold}", flags))
     summary = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
@@ -95,5 +87,5 @@ if find_checkpoints(folder):
 
 #: replace message with checkpoints
 raise SystemExit(
-    f"fold {fold} ended with status {status}. Start this script again to continue there."
+    f"fold {fold} ended with status {status}. The next start goes on with this fold."
 )

@@ -49,10 +49,7 @@ def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     assert found["mean"] == pytest.approx((low + high) / 2)
     assert found["deviation"] == pytest.approx((high - low) / 2**0.5)
     assert f"test_{{ task.metrics[0] }} {(low + high) / 2:.4f} ± " in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", [*sys.argv, "--seed", "7"])
-    with pytest.raises(SystemExit, match="began with .*: keep these flags, or use another"):
-        cross_validate.main()
-    monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
+    #: slot other_settings
     folds = iter([{"loss": 1.0, "rate": 1.0}, {"loss": None, "rate": 3.0}])  # NaN in the second
     monkeypatch.setattr(cross_validate, "run_fold", lambda *arguments: next(folds))
     cross_validate.main()
@@ -60,6 +57,12 @@ def test_cross_validation_reports_all_folds(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["cross_validate.py", "--cross-validation-fold", "2"])
     with pytest.raises(SystemExit, match="2"):
         cross_validate.main()
+
+#: slot other_settings with checkpoints
+monkeypatch.setattr(sys, "argv", [*sys.argv, "--seed", "7"])
+with pytest.raises(SystemExit, match="other settings: seed is 7, and was 0"):
+    cross_validate.main()
+monkeypatch.setattr(sys, "argv", ["cross_validate.py", *flags])
 
 #: into tests/test_training.py
 #: slot one_batch with cross_validation with one_optimizer
