@@ -46,7 +46,7 @@ def _tell(command: str, changes: Sequence[Change]) -> Iterator[str]:
 def _reach(commands: Sequence[str]) -> str:
     """What is left to undo."""
     if not commands:
-        return f"No earlier step can be undone: the last {STEPS} are kept."
+        return f"That was the last step that can be undone: up to {STEPS} are kept."
     told = f"`{commands[0]}`" if commands[0] else "the update before it"
     more = f", of {len(commands)} that are left" if len(commands) > 1 else ""
     return f"The next `scaffold undo` reverts {told}{more}."
