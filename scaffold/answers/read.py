@@ -31,7 +31,10 @@ def read_answers(
     the file can't be read, or if a key or value is wrong.
     """
     try:
-        data = tomllib.loads(read_small_file(path) if text is None else text)
+        text = read_small_file(path) if text is None else text
+        if "\n<<<<<<< " in text:
+            raise ScaffoldError(f"{path}: has conflicts of git: resolve them first.")
+        data = tomllib.loads(text)
     except OSError as error:
         raise ScaffoldError(f"{path}: can't be read: {error.strerror}.") from None
     except ValueError as error:  # not UTF-8, not TOML, or a number with too many digits

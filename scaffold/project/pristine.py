@@ -52,7 +52,13 @@ def read_pristine(folder: Path) -> Pristine:
     try:
         if (folder / FOLDER).is_symlink() or path.is_symlink():
             raise ScaffoldError(f"{path} is a link: it must be a file in the project itself.")
-        data = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if "\n<<<<<<< " in text:
+            raise ScaffoldError(
+                f"{path}: has conflicts of git. Resolve those of all other files, then rebuild it "
+                "with `scaffold adopt`."
+            )
+        data = json.loads(text)
     except FileNotFoundError:
         hint = "`scaffold new` creates one."
         if (folder / "scaffold.toml").is_file():

@@ -510,6 +510,22 @@ def test_adopt_keeps_a_damaged_copy(cli: Cli, project: Path) -> None:
     assert cli("update", project).out.startswith("Nothing to do")
 
 
+def test_conflicts_of_git_are_named(cli: Cli, project: Path) -> None:
+    """Two branches have another feature each. Their code may merge; pristine.json never does."""
+    for path, place in ((PRISTINE, ' "version"'), ("scaffold.toml", "[features.")):
+        text = (project / path).read_text()
+        mixed = f"\n<<<<<<< HEAD\n{place}\n=======\n>>>>>>> other\n{place}"
+        (project / path).write_text(text.replace(f"\n{place}", mixed, 1))
+    result = cli("update", project)
+    assert result.code == 2 and "pristine.json: has conflicts of git" in result.err
+    assert "`scaffold adopt`" in result.err
+    result = cli("adopt", project)
+    assert result.code == 2 and "scaffold.toml: has conflicts of git: resolve" in result.err
+    (project / "scaffold.toml").write_text(text)
+    assert cli("adopt", project).code == 0
+    assert "22 of 22" in cli("status", project).out
+
+
 def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) -> None:
     """The next update translates them."""
     every = "--set=features.evaluation_by_steps.every=50"

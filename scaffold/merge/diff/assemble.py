@@ -38,11 +38,12 @@ from scaffold.merge.diff.hunks import (
     place_for_next,
     whole_hunks,
 )
+from scaffold.merge.diff.leaving import adds_to_what_goes, split_users
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks, follow_output
 from scaffold.merge.diff.named_parts import follow_named_parts
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.semantics.effects import effects_of, only_adds, only_feeds, only_shows
+from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.source.imports import imports_of, is_standard
 from scaffold.merge.source.statement import (
@@ -155,7 +156,7 @@ class Assembly(Triple):
                 [side.units[row] for row in side.inserts[gap]] for side in (one, other)
             )
             if others and contains(units, others, (0, 0)):  # both wrote them where they are
-                return [self._at(one, row, one.units[row].depth) for row in one.inserts[gap]]
+                return [self.at(one, row, one.units[row].depth) for row in one.inserts[gap]]
         ours = [
             self._move(self.ours, self.theirs, place, gap)
             for place in self.ours.inserts[gap]
@@ -180,7 +181,7 @@ class Assembly(Triple):
     def _move(self, one: Side, other: Side, place: int, gap: int) -> Statement:
         """A new unit of one side, at the depth that the other side gave its surroundings."""
         unit = one.units[place]
-        moved = self._at(one, place, unit.depth + depth_change(self, one, other, place, gap))
+        moved = self.at(one, place, unit.depth + depth_change(self, one, other, place, gap))
         number = self.followed.get(place) if one is self.ours else None
         changed = None if number is None else self.theirs.of(number)
         if changed is None:
@@ -188,7 +189,7 @@ class Assembly(Triple):
         changed = self._place(changed, moved.depth)
         return replace(changed, blanks=moved.blanks, scope=moved.scope, origin=moved.origin)
 
-    def _at(self, side: Side, place: int, depth: int) -> Statement:
+    def at(self, side: Side, place: int, depth: int) -> Statement:
         return replace(self._place(side.units[place], depth), origin=self.origin(side, place))
 
     def _place(self, unit: Statement, depth: int) -> Statement:
@@ -198,9 +199,9 @@ class Assembly(Triple):
         return replace(unit, depth=depth)
 
     def _clash(self, start: int, end: int) -> list[Piece]:
-        ours = self._span(self.ours, self.theirs, start, end)
-        theirs = self._span(self.theirs, self.ours, start, end)
-        if start == end and (parts := self._alone(ours, theirs, (start, end))):
+        ours = _span(self, self.ours, self.theirs, (start, end))
+        theirs = _span(self, self.theirs, self.ours, (start, end))
+        if start == end and (parts := _alone(self, ours, theirs, (start, end))):
             return parts
         base = list(self.base[start:end])
         new = _new_names(theirs, ours) if self.kind == PYTHON else set()
@@ -221,40 +222,27 @@ class Assembly(Triple):
         clash = Clash(tuple(ours), tuple(base), tuple(theirs), (start, end), is_alone)
         return [*brought, *first, *above, clash, *below, *last]
 
-    def _alone(self, ours: Statements, theirs: Statements, hunk: Hunk) -> list[Piece]:
-        """The lines of a gap with a conflict for each of the owner's that no other line needs."""
-        if ours and all(map(only_shows, ours)):
-            return [Clash(tuple(ours), (), (), hunk, is_alone=True), *theirs]
-        places = {place for place, unit in enumerate(ours) if self._uses_what_goes(unit)}
-        for head in reversed([place for place, unit in enumerate(ours) if unit.is_head]):
-            block = block_of(ours, head)
-            if {*block} <= places:
-                around = ours[head], *ours[block.stop : block.stop + 1]
-                if not block or any(unit.continues for unit in around):
-                    return []
-                places.add(head)
-        if theirs or not places:
-            return []
-        parts: list[Piece] = []
-        for is_alone, group in itertools.groupby(range(len(ours)), places.__contains__):
-            units = tuple(ours[place] for place in group)
-            parts += [Clash(units, (), (), hunk, is_alone=True)] if is_alone else units
-        return parts
 
-    def _uses_what_goes(self, unit: Statement) -> bool:
-        """Whether a statement logs or changes objects that go, and does nothing else."""
-        reads = bool(effects_of(unit).reads & self.leaving)
-        return reads and (only_shows(unit) or only_feeds(unit, self.leaving))
+def _alone(assembly: Assembly, ours: Statements, theirs: Statements, hunk: Hunk) -> list[Piece]:
+    """The lines of a gap with a conflict for each of the owner's that no other line needs."""
+    if ours and all(map(only_shows, ours)):
+        return [Clash(tuple(ours), (), (), hunk, is_alone=True), *theirs]
+    pieces: list[Piece] = []
+    for is_alone, units in () if theirs else split_users(ours, assembly.leaving):
+        pieces += [Clash(units, (), (), hunk, is_alone=True)] if is_alone else units
+    return pieces
 
-    def _span(self, one: Side, other: Side, start: int, end: int) -> list[Statement]:
-        """One side's units in a region, at the depth that the other side gave its surroundings."""
-        places = [*one.inserts[start]]
-        for number in range(start, end):
-            place = one.match[number] if number < len(self.base) else None
-            places += [] if place is None else [place]
-            places += one.inserts[number + 1] if number + 1 < end else []
-        change = depth_change_of_hunk(self, other, start, end)
-        return [self._at(one, place, one.units[place].depth + change) for place in places]
+
+def _span(assembly: Assembly, one: Side, other: Side, hunk: Hunk) -> list[Statement]:
+    """One side's units in a region, at the depth that the other side gave its surroundings."""
+    start, end = hunk
+    places = [*one.inserts[start]]
+    for number in range(start, end):
+        place = one.match[number] if number < len(assembly.base) else None
+        places += [] if place is None else [place]
+        places += one.inserts[number + 1] if number + 1 < end else []
+    change = depth_change_of_hunk(assembly, other, start, end)
+    return [assembly.at(one, place, one.units[place].depth + change) for place in places]
 
 
 def _of_the_question(
@@ -282,14 +270,6 @@ def _of_the_question(
     rows = parts[:first], parts[first : last + 1], parts[last + 1 :]
     above, those, below = ([unit for part in found for unit in part] for found in rows)
     return above, those, below
-
-
-def adds_to_what_goes(base: Statements, ours: Statements, leaving: Collection[str]) -> bool:
-    """Whether the owner only put more into a list or dict of a region, which goes."""
-    known = [unit for unit in ours if not unit.origin.startswith("m")]  # without new lines
-    if len(base) != 1 or len(known) != 1 or not only_adds(base[0], known[0]):
-        return False
-    return bool(bound_in(known)) and bound_in(known) <= {*leaving}
 
 
 def _new_names(theirs: Statements, ours: Statements) -> set[int]:

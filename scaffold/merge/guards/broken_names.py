@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from scaffold.merge.diff.assemble import Clash, adds_to_what_goes, choose, choose_ours
+from scaffold.merge.diff.assemble import Clash, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes, their_parts, with_sources
+from scaffold.merge.diff.leaving import adds_to_what_goes
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
 from scaffold.merge.guards.copied_code import find_copied_code
@@ -100,23 +101,29 @@ def verify(file: OpenFile) -> None:
             # what goes is asked about where it is used
             elsewhere = find_faults(write_units(choose(pieces, lambda clash: clash.theirs)))
             new = [fault for fault in new if fault.name not in lost or fault in elsewhere]
-        known = set(file.doubts)
-        using = {fault.name: _only_used(file, fault, clashes) for fault in new}
-        leaving = {name for name, hunks in using.items() if hunks is not None}
-        if not leaving <= file.assembly.leaving:
-            file.assembly.leaving |= leaving  # other faults may come from these lines
-            continue
-        for fault in new:
-            if (hunks := using[fault.name]) is None:
-                doubt(file, fault)
-            else:
-                file.doubts |= hunks
-        if not new or (open_hunks and known == set(file.doubts)):
+        grew = _doubt_all(file, new, clashes)
+        if not new or (open_hunks and not grew):
             break
     if _is_open(file):
         _balance(file)
     elif _UNREADABLE in _new_faults(file, _merged(file)):
         file.doubts = {(0, len(file.assembly.base) + 1): UNREADABLE}  # the file as a whole
+
+
+def _doubt_all(file: OpenFile, faults: Sequence[Fault], clashes: Sequence[Clash]) -> bool:
+    """Doubt what causes faults. Whether there is more to ask about now."""
+    known = set(file.doubts)
+    using = {fault.name: _only_used(file, fault, clashes) for fault in faults}
+    leaving = {name for name, hunks in using.items() if hunks is not None}
+    if not leaving <= file.assembly.leaving:
+        file.assembly.leaving |= leaving  # other faults may come from these lines
+        return True
+    for fault in faults:
+        if (hunks := using[fault.name]) is None:
+            doubt(file, fault)
+        else:
+            file.doubts |= hunks
+    return known != set(file.doubts)
 
 
 def _new_faults(file: OpenFile, text: str) -> list[Fault]:

@@ -1,0 +1,40 @@
+"""The owner's lines that use a name which goes, and need no other line of what goes with it."""
+
+import itertools
+from collections.abc import Collection
+
+from scaffold.merge.semantics.effects import effects_of, only_adds, only_feeds, only_shows
+from scaffold.merge.semantics.flow import bound_in
+from scaffold.merge.source.statement import Statement, Statements, block_of
+
+
+def split_users(
+    ours: Statements, leaving: Collection[str]
+) -> list[tuple[bool, tuple[Statement, ...]]]:
+    """New lines in parts: whether they only log or change what goes, and which they are.
+
+    Nothing, if none does, or if a part of a condition would be left without its head.
+    """
+    places = {place for place, unit in enumerate(ours) if _uses_what_goes(unit, leaving)}
+    for head in reversed([place for place, unit in enumerate(ours) if unit.is_head]):
+        block = block_of(ours, head)
+        if {*block} <= places:
+            around = ours[head], *ours[block.stop : block.stop + 1]
+            if not block or any(unit.continues for unit in around):
+                return []
+            places.add(head)
+    groups = itertools.groupby(range(len(ours)), places.__contains__) if places else ()
+    return [(uses, tuple(ours[place] for place in group)) for uses, group in groups]
+
+
+def _uses_what_goes(unit: Statement, leaving: Collection[str]) -> bool:
+    reads = bool(effects_of(unit).reads & {*leaving})
+    return reads and (only_shows(unit) or only_feeds(unit, leaving))
+
+
+def adds_to_what_goes(base: Statements, ours: Statements, leaving: Collection[str]) -> bool:
+    """Whether the owner only put more into a list or dict of a region, which goes."""
+    known = [unit for unit in ours if not unit.origin.startswith("m")]  # without new lines
+    if len(base) != 1 or len(known) != 1 or not only_adds(base[0], known[0]):
+        return False
+    return bool(bound_in(known)) and bound_in(known) <= {*leaving}
