@@ -471,6 +471,8 @@ ELSEWHERE = ("load both, call", "takes at most {} tokens", "All training images 
 # and of a dataset of the Hub, and of files: in test_data_files.py
 ELSEWHERE += ("Too few rows for three splits", "turn it into numbers or texts")
 ELSEWHERE += ("is not text in UTF-8",)
+# and of the folders of folds and trials: in test_search.py and test_resume.py
+ELSEWHERE += ("holds other runs", "has runs with other settings")
 # and two whose pattern names the value
 ELSEWHERE += (": write its {} as tools", ": there is no {} in {}. Set {}.")
 TASKS = [carrier.name for carrier in CARRIERS if any(one.task == carrier.name for one in ALL)]
