@@ -12,8 +12,9 @@ from scaffold.check.source import FUNCTIONS, Parameter, Source, is_constant, las
 Found: TypeAlias = Iterator[ast.AST]
 LOOPS = (ast.For, ast.While)
 __all__ = ["FUNCTIONS", "LOOPS", "TESTS", "Found", "Source", "Step", "around", "ast", "evaluations"]
-__all__ += ["has_processes", "is_accelerator", "is_constant", "is_given", "is_optimizer"]
-__all__ += ["added", "is_schedule", "is_update", "last", "loader_of", "named", "steps_of", "word"]
+__all__ += ["has_equal_batches", "has_processes", "is_accelerator", "is_constant", "is_given"]
+__all__ += ["added", "additions", "is_optimizer", "is_schedule", "is_update", "last"]
+__all__ += ["loader_of", "named", "steps_of", "word"]
 MODELS = r"\w*(?:model|net|network|(?:en|de)coder|classifier|transformer|(?:gener|discrimin)ator)"
 TESTS = r"eval|evaluate|evaluation|\w*valid|\w*validation|validate|vali|val|tests?|testing"
 
@@ -171,6 +172,23 @@ def added(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
         case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=ast.Add(), right=value)):
             return (target, value) if ast.unparse(left) == ast.unparse(target) else None
     return None
+
+
+def has_equal_batches(source: Source, loop: ast.For) -> bool:
+    """Whether a loader has batches of one sample, or drops a smaller last one."""
+    loader = loader_of(source, loop.iter)
+    made = [n for n in source.values(loader) if isinstance(n, ast.Call)] if loader else []
+    sizes = [value for call in made for value in (word(call, "batch_size"), *call.args[1:2])]
+    whole = any(is_constant(word(call, "drop_last"), True) for call in made)
+    return whole or any(is_constant(size, 1) for size in sizes)
+
+
+def additions(source: Source, loop: ast.For) -> list[tuple[str, ast.expr]]:
+    """What is added once in each round of a loop: the names, and the values."""
+    inside = [node for node in source.within(loop) if isinstance(node, LOOPS)]
+    inner = {id(part) for node in inside for part in ast.walk(node)}
+    found = [added(node) for node in source.within(loop) if id(node) not in inner]
+    return [(last(pair[0]), pair[1]) for pair in found if pair]
 
 
 def around(source: Source, node: ast.AST) -> list[ast.AST]:

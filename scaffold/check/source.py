@@ -11,7 +11,9 @@ from scaffold.merge.semantics.types import Object
 from scaffold.merge.source.notebooks import NOTEBOOK, cell_of, notebook_code
 from scaffold.merge.source.parse import parse
 
-__all__ = ["FUNCTIONS", "Parameter", "Source", "is_constant", "last", "named", "word"]
+__all__ = ["FUNCTIONS", "Parameter", "Source", "is_constant", "is_mean", "last", "named", "plain"]
+__all__ += ["word"]
+PLAIN = ("cpu", "detach", "float", "item", "to")
 USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional"}  # imported elsewhere
 
 
@@ -182,6 +184,24 @@ def last(node: ast.AST | None) -> str:
         case ast.Call(func=inner) | ast.Subscript(value=inner) | ast.Starred(value=inner):
             return last(inner)
     return ""
+
+
+def plain(node: ast.expr) -> ast.expr:
+    """A value without what keeps its number: `loss` of `float(loss.detach())`."""
+    while isinstance(node, ast.Call) and last(node.func) in PLAIN:
+        if not isinstance(node.func, ast.Attribute) and not node.args:
+            break
+        node = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
+    return node
+
+
+def is_mean(node: ast.expr) -> bool:
+    """Whether this is the mean over a whole batch; with arguments, it is over some dimensions."""
+    node = plain(node)
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    owned = isinstance(node.func, ast.Attribute) and last(node.func.value) not in ("torch", "np")
+    return last(node.func) in ("mean", "nanmean") and len(node.args) == (0 if owned else 1)
 
 
 def named(node: ast.AST | str | None, pattern: str) -> bool:

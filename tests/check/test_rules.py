@@ -26,6 +26,7 @@ SEEN = {
     "schedule steps once for each batch": "TL302",
     "gradients not cleared": "TL101",
     "same dropout on all processes": "TL304",
+    "mean of means": "TL206",
 }
 FAULTY = all_rules()[0].wrong
 WINDOW = """
@@ -145,6 +146,16 @@ for inputs, labels in loader:
 for inputs, labels in eval_loader:
     meters.log("accuracy", (model(inputs).argmax(-1) == labels).float().mean())
 """
+BATCHES = """
+for step, (inputs, labels) in enumerate(eval_loader):
+    correct = (model(inputs).argmax(-1) == labels).float()
+    accuracies.append(correct.mean().item())
+    total += accuracies[-1] * len(labels)
+    seen += len(labels)
+"""
+MEANS = BATCHES.replace("accuracies[-1] * len(labels)", "correct.mean()")
+COUNTED = MEANS.replace("seen += len(labels)", "seen += 1") + "accuracy = float(total) / seen\n"
+LISTED = BATCHES + "accuracy = torch.stack(accuracies).mean()\n"
 FORMS = {  # further forms of a fault: the code, a wrong script, and what mends it
     "cleared in no window": ("TL101", WINDOW.replace("optimizer.zero_grad()\n", "pass\n"), WINDOW),
     "one of two": ("TL101", BOTH.replace("    generator_optimizer.zero_grad()\n", ""), BOTH),
@@ -166,6 +177,22 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
         "TL208",
         WITHIN,
         WITHIN.replace("return model(example)", "model(example)\n    model.train()"),
+    ),
+    "accuracies of batches": (
+        "TL206",
+        LISTED,
+        LISTED.replace("correct.mean().item()", "correct").replace("stack", "cat"),
+    ),
+    "batches counted": ("TL206", COUNTED, COUNTED.replace("mean()", "sum()")),
+    "batches of one sample": (
+        "TL206",
+        "eval_loader = DataLoader(data, batch_size=64)" + COUNTED,
+        "eval_loader = DataLoader(data, batch_size=1)" + COUNTED,
+    ),
+    "batches enumerated": (
+        "TL206",
+        MEANS + "accuracy = total / (step + 1)\n",
+        MEANS + "    print(total / (step + 1))\n",
     ),
     "steps counted in epochs": (
         "TL301",
@@ -203,7 +230,7 @@ def test_rules_are_short_and_have_codes_of_their_own() -> None:
     assert len(files) == len(all_rules()) == len({rule.code for rule in all_rules()}) >= 25
     assert all(len(path.read_text().splitlines()) <= 60 for path in files)
     lines = [len(path.read_text().splitlines()) for path in RULES.parent.rglob("*.py")]
-    assert 1000 <= sum(lines) <= 1510
+    assert 1000 <= sum(lines) <= 1650
 
 
 def test_generated_examples_have_no_faults() -> None:

@@ -5,6 +5,7 @@ fewer samples count as much as the others.
 """
 
 from scaffold.check.loops import Found, Source, ast, is_accelerator, last
+from scaffold.check.source import is_mean, plain
 
 MEND = "Gather a value per sample, then add up sums and counts."
 WRONG = """
@@ -23,10 +24,8 @@ def find(source: Source) -> Found:
 
 
 def _reduced(node: ast.expr) -> bool:
-    while isinstance(node, ast.Call) and last(node.func) in ("detach", "float", "to", "item"):
-        node = getattr(node.func, "value", ast.Constant(None))
-    if not isinstance(node, ast.Call):
-        return isinstance(node, ast.Attribute) and node.attr == "loss"
-    if last(node.func) in ("mean", "nanmean"):  # with arguments, over some dimensions
-        return not node.args and not node.keywords
-    return last(node.func) in ("cross_entropy", "mse_loss", "criterion") and not node.keywords
+    value = plain(node)
+    if not isinstance(value, ast.Call):
+        return isinstance(value, ast.Attribute) and value.attr == "loss"
+    losses = ("cross_entropy", "mse_loss", "criterion")
+    return is_mean(value) or (last(value.func) in losses and not value.keywords)
