@@ -129,11 +129,12 @@ class Source:
         return [node, *[value for value in self.values(node) if value.lineno < node.lineno][-1:]]
 
     def assigned(self, node: ast.expr) -> list[ast.expr]:
-        """What is assigned to a name or attribute above, in its function, also to several."""
+        """What is assigned, or added, to a name or attribute above, in its function."""
         found = []
         for row in self.within(self.home(node)):
-            if isinstance(row, ast.Assign) and row.lineno < node.lineno:
-                parts = [part for target in row.targets for part in (target, *self.within(target))]
+            if isinstance(row, (ast.Assign, ast.AugAssign)) and row.lineno < node.lineno:
+                targets = row.targets if isinstance(row, ast.Assign) else [row.target]
+                parts = [part for target in targets for part in (target, *self.within(target))]
                 same = [part for part in parts if last(part) == last(node)]
                 if any(ast.unparse(part) == ast.unparse(node) for part in same):
                     found.append(row.value)

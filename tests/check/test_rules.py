@@ -156,6 +156,20 @@ for step, (inputs, labels) in enumerate(eval_loader):
 MEANS = BATCHES.replace("accuracies[-1] * len(labels)", "correct.mean()")
 COUNTED = MEANS.replace("seen += len(labels)", "seen += 1") + "accuracy = float(total) / seen\n"
 LISTED = BATCHES + "accuracy = torch.stack(accuracies).mean()\n"
+METRICS = """
+metrics = {"train_loss": train_loss}
+metrics |= evaluate(model, val_loader)
+metrics |= evaluate(model, test_loader)
+accuracy = metrics["val_accuracy"]
+if accuracy > best:
+    best = accuracy
+"""
+PLATEAU = """
+scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
+for inputs, labels in test_loader:
+    total += loss_function(model(inputs), labels) * len(labels)
+scheduler.step(total / len(test_loader.dataset))
+"""
 FORMS = {  # further forms of a fault: the code, a wrong script, and what mends it
     "cleared in no window": ("TL101", WINDOW.replace("optimizer.zero_grad()\n", "pass\n"), WINDOW),
     "one of two": ("TL101", BOTH.replace("    generator_optimizer.zero_grad()\n", ""), BOTH),
@@ -194,6 +208,12 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
         MEANS + "accuracy = total / (step + 1)\n",
         MEANS + "    print(total / (step + 1))\n",
     ),
+    "chosen by one of several metrics": (
+        "TL207",
+        METRICS.replace("metrics |= evaluate(model, val_loader)\n", ""),
+        METRICS,
+    ),
+    "learning rate chosen": ("TL207", PLATEAU, PLATEAU.replace("test_", "val_")),
     "steps counted in epochs": (
         "TL301",
         COSINE,
