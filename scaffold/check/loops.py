@@ -13,8 +13,9 @@ Found: TypeAlias = Iterator[ast.AST]
 LOOPS = (ast.For, ast.While)
 __all__ = ["FUNCTIONS", "LOOPS", "TESTS", "Found", "Source", "Step", "around", "ast", "evaluations"]
 __all__ += ["has_equal_batches", "has_processes", "is_accelerator", "is_constant", "is_given"]
-__all__ += ["added", "additions", "is_optimizer", "is_schedule", "is_update", "last"]
-__all__ += ["loader_of", "named", "steps_of", "word"]
+__all__ += ["added", "additions", "counted", "is_optimizer", "is_schedule", "is_update", "last"]
+__all__ += ["length_of", "loader_of", "named", "steps_of", "word"]
+LENGTHS = ("T_max", "total_steps", "num_training_steps")
 MODELS = r"\w*(?:model|net|network|(?:en|de)coder|classifier|transformer|(?:gener|discrimin)ator)"
 TESTS = r"eval|evaluate|evaluation|\w*valid|\w*validation|validate|vali|val|tests?|testing"
 
@@ -77,6 +78,24 @@ class Step:
                     parts = list(ast.walk(node))
             yield from ((n.op, n.right) for n in parts if isinstance(n, ast.BinOp))
 
+    @cached_property
+    def epochs(self) -> ast.For | None:
+        """The loop over epochs around a loop over batches."""
+        inside = takewhile(lambda n: not isinstance(n, FUNCTIONS), self.source.above(self.node))
+        loop = next((part for part in inside if isinstance(part, LOOPS)), None)
+        if not isinstance(self.node, ast.For) or not isinstance(loop, ast.For):
+            return None
+        loads = loader_of(self.source, self.node.iter) is not None
+        nested = named(loop.target, "epoch") and last(self.node.iter) != "range"
+        return loop if "range(" in ast.unparse(loop.iter) and (loads or nested) else None
+
+    def ends_epoch(self, call: ast.Call) -> bool:
+        """Whether a call stands once in the loop over epochs, after the updates of its batches."""
+        loop = next((part for part in self.source.above(call) if isinstance(part, LOOPS)), None)
+        same = [ast.unparse(other) for other in self.calls(last(call.func))]
+        found = loop is not None and loop is self.epochs and bool(self.updates)
+        return found and ast.unparse(call) not in same
+
     def accumulates(self, node: ast.AST) -> bool:
         """Whether a node is below `with accelerator.accumulate(...)`."""
         blocks = [part for part in self.source.above(node) if isinstance(part, ast.With)]
@@ -99,6 +118,19 @@ def is_schedule(source: Source, node: ast.expr) -> bool:
     if named(node, r"\w*sched|\w*schedulers?|\w*schedule|get_\w*schedule\w*|one_cycle_lr"):
         return not named(node, "noise")
     return any(".lr_scheduler." in name or "schedule_with" in name for name in source.origins(node))
+
+
+def length_of(source: Source, made: ast.Call) -> ast.expr | None:
+    """The number of steps that a schedule is made for, as it was computed above."""
+    function, skipped = source.project.called(made, source.scope(made))
+    names = ["", "T_max"] if last(made) == "CosineAnnealingLR" else ["", "", "num_training_steps"]
+    if function is not None:
+        used = [node.id for node in ast.walk(function) if isinstance(node, ast.Name)]
+        names = [n.arg if n.arg in used else "" for n in function.args.args][skipped:]
+    given = [*zip(names, made.args, strict=False), *((w.arg, w.value) for w in made.keywords)]
+    found = [value for name, value in given if name in LENGTHS]
+    known = function is None or "epoch" not in ast.unparse(function)
+    return source.latest(found[0])[-1] if found and known else None
 
 
 def is_optimizer(source: Source, node: ast.expr) -> bool:
@@ -198,3 +230,12 @@ def around(source: Source, node: ast.AST) -> list[ast.AST]:
         new = source.calls(part.name) if isinstance(part, FUNCTIONS) else [source.home(part)]
         found += [other for other in new if other not in found]
     return found
+
+
+def counted(source: Source, node: ast.expr) -> set[str]:
+    """The loaders whose length is in this expression, also by way of one variable."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    values = [node, *(value for name in names for value in source.latest(name))]
+    nodes = [part for value in values for part in ast.walk(value) if isinstance(part, ast.Call)]
+    calls = [call for call in nodes if last(call) == "len" and call.args]
+    return {last(found) for n in calls if (found := loader_of(source, n.args[0])) is not None}

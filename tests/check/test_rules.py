@@ -146,6 +146,7 @@ for inputs, labels in loader:
 for inputs, labels in eval_loader:
     meters.log("accuracy", (model(inputs).argmax(-1) == labels).float().mean())
 """
+EACH_EPOCH = COSINE.replace("        scheduler", "    scheduler")
 BATCHES = """
 for step, (inputs, labels) in enumerate(eval_loader):
     correct = (model(inputs).argmax(-1) == labels).float()
@@ -169,6 +170,18 @@ scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)
 for inputs, labels in test_loader:
     total += loss_function(model(inputs), labels) * len(labels)
 scheduler.step(total / len(test_loader.dataset))
+"""
+BUILT = """
+def build_schedule(optimizer, total_steps):
+    return CosineAnnealingLR(optimizer, total_steps)
+
+scheduler = build_schedule(optimizer, total_steps)
+for epoch in range(args.epochs):
+    for inputs, labels in loader:
+        loss_function(model(inputs), labels).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    scheduler.step()
 """
 FORMS = {  # further forms of a fault: the code, a wrong script, and what mends it
     "cleared in no window": ("TL101", WINDOW.replace("optimizer.zero_grad()\n", "pass\n"), WINDOW),
@@ -214,10 +227,26 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
         METRICS,
     ),
     "learning rate chosen": ("TL207", PLATEAU, PLATEAU.replace("test_", "val_")),
-    "steps counted in epochs": (
+    "steps counted in epochs": ("TL301", COSINE, EACH_EPOCH),
+    "as many steps as epochs": (
         "TL301",
-        COSINE,
-        COSINE.replace("        scheduler", "    scheduler"),
+        COSINE.replace("args.epochs", "30"),
+        COSINE.replace("args.epochs)\n", "3000)\n", 1).replace("args.epochs", "30"),
+    ),
+    "steps of one epoch": (
+        "TL301",
+        COSINE.replace("args.epochs", "len(loader)", 1),
+        COSINE.replace("args.epochs", "len(loader) * args.epochs", 1),
+    ),
+    "updates counted, epochs stepped": (
+        "TL301",
+        EACH_EPOCH.replace("args.epochs", "len(loader) * args.epochs", 1),
+        EACH_EPOCH,
+    ),
+    "updates counted for a function": (
+        "TL301",
+        BUILT,
+        BUILT.replace("CosineAnnealingLR(optimizer, total_steps)", "StepLR(optimizer, 30)"),
     ),
     "cleared by whoever calls": (
         "TL101",

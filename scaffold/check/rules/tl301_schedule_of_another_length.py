@@ -2,12 +2,15 @@
 
 A prepared scheduler steps once per process and update. It needs a length counted before `prepare`,
 when loaders still have all batches, or one multiplied by the processes. A length in epochs is for
-a scheduler that steps once per epoch.
+a scheduler that steps once per epoch; one in updates, for a scheduler that steps at each.
 """
 
-from scaffold.check.loops import Found, Source, ast, is_schedule, last, loader_of, named, steps_of
+import ast
 
-MEND = "Count the updates, after prepare(), and don't prepare the scheduler."
+from scaffold.check.loops import Found, Step, counted, is_schedule, length_of, loader_of, steps_of
+from scaffold.check.source import Source, last, named
+
+MEND = "Count its steps (updates, or epochs) after prepare(), and don't prepare the scheduler."
 WRONG = """
 accelerator = Accelerator()
 model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
@@ -15,6 +18,7 @@ scheduler = get_linear_schedule_with_warmup(optimizer, 0, len(loader) * epochs)
 scheduler = accelerator.prepare(scheduler)
 """
 RIGHT = WRONG.replace("scheduler = accelerator.prepare(scheduler)\n", "")
+STEPS = r"(?:total|train|training)_steps"
 
 
 def find(source: Source) -> Found:
@@ -25,26 +29,32 @@ def find(source: Source) -> Found:
         is_made = above in prepares or (isinstance(above, ast.Assign) and maker not in prepares)
         near = [call for call in prepares if source.home(call) is source.home(maker)]
         given = {last(value): call.lineno for call in near for value in call.args}
-        lines = [line for name, line in given.items() if name in _counted(source, maker)]
+        lines = [line for name, line in given.items() if name in counted(source, maker)]
         prepared = last(target) in given or above in prepares
         known = not lines or "num_processes" in ast.unparse(maker) or not is_schedule(source, maker)
         if is_made and not known and prepared is (min(lines) < maker.lineno):
             yield maker
     for step in steps_of(source):
         batches = isinstance(step.node, ast.For) and loader_of(source, step.node.iter)
-        for call in step.calls("step") if batches else ():
+        for call in source.calls("step") if batches or step.epochs else ():
             made = source.latest(getattr(call.func, "value", call))[-1]
             if isinstance(made, ast.Call) and is_schedule(source, made):
-                parts = [*made.args[1:], *(found.value for found in made.keywords)]
-                counts = any(text in ast.unparse(made) for text in ("len(", "per_epoch"))
-                if not counts and any(named(part, "epochs") for part in parts):
+                length = length_of(source, made)
+                each = call in step.calls("step") and _of_epochs(source, made, step)
+                sums = isinstance(length, ast.BinOp) and counted(source, length)
+                if each or (step.ends_epoch(call) and (sums or named(length, STEPS))):
                     yield call
 
 
-def _counted(source: Source, call: ast.Call) -> set[str]:
-    """The loaders whose length is in the arguments, also by way of one variable."""
-    names = [part for part in ast.walk(call) if isinstance(part, ast.Name)]
-    values = [call, *(value for name in names for value in source.latest(name))]
-    nodes = [part for value in values for part in ast.walk(value) if isinstance(part, ast.Call)]
-    calls = [node for node in nodes if last(node) == "len" and node.args]
-    return {last(found) for n in calls if (found := loader_of(source, n.args[0])) is not None}
+def _of_epochs(source: Source, made: ast.Call, step: Step) -> bool:
+    """Whether the length is the number of epochs, or that of the batches of one."""
+    parts = [*made.args[1:], *(found.value for found in made.keywords)]
+    if any(named(part, "epochs") for part in parts):
+        return not any(text in ast.unparse(made) for text in ("len(", "per_epoch"))
+    length = length_of(source, made)
+    if length is None or step.epochs is None or made.lineno > step.epochs.lineno:
+        return False
+    parts = [part for part in ast.walk(step.epochs.iter) if isinstance(part, ast.expr)]
+    rounds = [ast.unparse(value) for part in parts for value in source.latest(part)]
+    one = last(length) == "len" and bool(counted(source, length))
+    return one or ast.unparse(length) in rounds
