@@ -171,6 +171,14 @@ for inputs, labels in test_loader:
     total += loss_function(model(inputs), labels) * len(labels)
 scheduler.step(total / len(test_loader.dataset))
 """
+DROPOUT = """
+accelerator = Accelerator()
+set_seed(config.seed)
+model = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.1))
+model = accelerator.prepare(model)
+for inputs, labels in loader:
+    accelerator.backward(loss_function(model(inputs), labels))
+"""
 BUILT = """
 def build_schedule(optimizer, total_steps):
     return CosineAnnealingLR(optimizer, total_steps)
@@ -247,6 +255,11 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
         "TL301",
         BUILT,
         BUILT.replace("CosineAnnealingLR(optimizer, total_steps)", "StepLR(optimizer, 30)"),
+    ),
+    "same dropout": (
+        "TL304",
+        DROPOUT,
+        DROPOUT.replace("config.seed", "config.seed + accelerator.process_index"),
     ),
     "cleared by whoever calls": (
         "TL101",
