@@ -179,6 +179,16 @@ model = accelerator.prepare(model)
 for inputs, labels in loader:
     accelerator.backward(loss_function(model(inputs), labels))
 """
+SUBSETS = """
+def build_datasets(data):
+    order = torch.randperm(len(data)).tolist()
+    val_part, train_part = order[:100], order[100:]
+    return Subset(data, train_part), Subset(data, val_part)
+
+def main():
+    accelerator = Accelerator()
+    train_set, val_set = build_datasets(load())
+"""
 BUILT = """
 def build_schedule(optimizer, total_steps):
     return CosineAnnealingLR(optimizer, total_steps)
@@ -260,6 +270,11 @@ FORMS = {  # further forms of a fault: the code, a wrong script, and what mends 
         "TL304",
         DROPOUT,
         DROPOUT.replace("config.seed", "config.seed + accelerator.process_index"),
+    ),
+    "parts of an order": (
+        "TL305",
+        SUBSETS,
+        SUBSETS.replace("    train_set", "    set_seed(0)\n    train_set"),
     ),
     "cleared by whoever calls": (
         "TL101",
