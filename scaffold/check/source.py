@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from scaffold.merge.semantics.infer import Project
-from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Imported, Parameter, Scope, read_facts
+from scaffold.merge.semantics.scopes import FUNCTIONS, Imported, Parameter, Scope, read_facts
 from scaffold.merge.semantics.types import Object
 from scaffold.merge.source.notebooks import NOTEBOOK, cell_of, notebook_code
 from scaffold.merge.source.parse import parse
@@ -26,8 +26,7 @@ class Source:
         parse(self.text)  # says where an error is
         facts = read_facts(path, self.text)
         assert facts is not None
-        self.facts: Facts = facts
-        self.tree = facts.tree
+        self.facts, self.tree = facts, facts.tree
         self.parents: dict[int, ast.AST] = {}
         self._nodes: dict[type, list[ast.AST]] = {}
         self._origins: dict[int, frozenset[str]] = {}
@@ -132,7 +131,7 @@ class Source:
         """What is assigned, or added, to a name or attribute above, in its function."""
         found = []
         for row in self.within(self.home(node)):
-            if isinstance(row, (ast.Assign, ast.AugAssign)) and row.lineno < node.lineno:
+            if isinstance(row, ast.Assign | ast.AugAssign) and row.lineno < node.lineno:
                 targets = row.targets if isinstance(row, ast.Assign) else [row.target]
                 parts = [part for target in targets for part in (target, *self.within(target))]
                 same = [part for part in parts if last(part) == last(node)]

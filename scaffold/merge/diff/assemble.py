@@ -204,8 +204,8 @@ class Assembly(Triple):
         if start == end and (parts := _alone(self, ours, theirs, (start, end))):
             return parts
         base = list(self.base[start:end])
-        new = _new_names(theirs, ours) if self.kind == PYTHON else set()
-        places = new or new_packages(theirs, [*base, *ours, *self.ours.added])
+        is_code = self.kind == PYTHON
+        places = _new_names(theirs, ours) if is_code else new_packages(self, theirs, base)
         brought = [unit for place, unit in enumerate(theirs) if place in places]
         theirs = [unit for place, unit in enumerate(theirs) if place not in places]
         first, last = _strip_common(base, ours, theirs)

@@ -50,12 +50,12 @@ def outdated(triple: Triple) -> set[int]:
     }
 
 
-def new_packages(theirs: Statements, others: Statements) -> set[int]:
-    """The rows of an update that require packages of which no other row says anything."""
-    known = set(map(anchor, others))
+def new_packages(triple: Triple, theirs: Statements, base: Statements) -> set[int]:
+    """The rows of an update that require packages of which no row of a region or the owner does."""
+    known = set(map(anchor, (*base, *triple.ours.units)))
     return {
         place
-        for place, unit in enumerate(theirs)
+        for place, unit in enumerate(theirs if triple.kind == TOML else ())
         if anchor(unit) not in known and _REQUIREMENT.fullmatch(unit.key.strip())
     }
 

@@ -30,12 +30,13 @@ def _with_common(base: Statements, ours: Statements, theirs: Statements) -> list
     """Theirs with each definition that both sides add behind what it stands behind in ours."""
     known, own, parts = ([*chunks(units)] for units in (base, ours, theirs))
     old, names, new = ([name for name, _ in side] for side in (known, own, parts))
-    for name in [row for row in names if row in _once(new) and row.startswith(_DEFINITIONS)]:
+    both = (_once(names) & _once(new)) - {*old}
+    for name in [row for row in names if row in both and row.startswith(_DEFINITIONS)]:
         above = [
             next((row for row in reversed(side[: side.index(name)]) if row in old), "")
             for side in (names, new)
         ]
-        if name in old or above[0] == above[1] or above[0] not in ("", *new):
+        if above[0] == above[1] or above[0] not in ("", *new):
             continue
         part = parts.pop(new.index(name))
         new.remove(name)
