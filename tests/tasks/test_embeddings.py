@@ -187,7 +187,9 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     rows = SMALL[name]
     write_rows(tmp_path / "data.tsv", rows)
     columns = ",".join(NAMES[: len(rows[0])])
-    folder = project(tmp_path, dataset="files", path="data.tsv", text_columns=columns)
+    paths = ["path"] if len(set(rows)) > 1 else ["path", "val_path", "test_path"]  # can't be split
+    files = dict.fromkeys(paths, "data.tsv")
+    folder = project(tmp_path, dataset="files", text_columns=columns, **files)
     script = ["train.py", "--epochs", "2", "--batch-size", "2"]
     result = succeed(start(folder, script, processes))
     assert count_processes(result.stdout) == processes and "nan" not in result.stdout
