@@ -73,7 +73,8 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         write_files(folder / "texts", {f"{row}.txt": text for row, text in enumerate(texts)})
     elif task == "seq2seq":
         targets = ["same" if uneven else text.upper() for text in texts]
-        write_rows(folder / "pairs.csv", zip(texts, targets, strict=True))
+        pairs = zip(texts, targets, strict=True)
+        write_rows(folder / "pairs.csv", [("source", "target"), *pairs])
     elif task == "sft":
         answers = ["same" if uneven else text.upper() for text in texts]
         chats = zip([text[:99] for text in texts], answers, strict=True)  # within the context
