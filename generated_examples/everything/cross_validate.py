@@ -27,7 +27,7 @@ def run_fold(fold: int, folder: Path, flags: list[str]) -> dict[str, float]:
         command.append("--resume")
     if status := subprocess.run(command, check=False).returncode:
         raise SystemExit(
-            f"fold {fold} ended with status {status}. The next start goes on with this fold."
+            f"fold {fold} ended with status {status}. Run the same command again to continue it."
         )
     metrics = {}
     for line in map(json.loads, (folder / "metrics.jsonl").read_text().splitlines()):

@@ -411,7 +411,9 @@ def test_folds_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
     result = run_python(folder, ["cross_validate.py", "--batch-size", "4000"])
     assert "Each process needs one full batch" in result.stderr
     assert "Traceback" not in result.stderr
-    assert result.stderr.endswith("ended with status 1. The next start goes on with this fold.\n")
+    assert result.stderr.endswith(
+        "ended with status 1. Run the same command again to continue it.\n"
+    )
     result = run_python(folder, ["cross_validate.py", "--epochz", "1"])
     assert result.returncode == 2 and "fold 1" not in result.stdout
     succeed(run_python(folder, ["cross_validate.py", "--max-steps", "1"]))

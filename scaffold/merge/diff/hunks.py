@@ -252,9 +252,8 @@ def _fit(triple: Triple, gap: int, ours: list[Statement], theirs: list[Statement
         while ours and re.match(r"(try|(async )?with\b.*):", ours[-1].text.strip(), re.DOTALL):
             ours.pop()  # theirs stand in front of the block, or around it: its head decides nothing
     ours = [row for row in ours if not isinstance(row.node, ast.Global | ast.Nonlocal)]
-    if (
-        ours and theirs and ours[-1].is_decorator != theirs[-1].is_decorator
-    ):  # they stand below the others
+    if ours and theirs and ours[-1].is_decorator != theirs[-1].is_decorator:
+        # they stand below the others
         ours, theirs = ([row for row in rows if not row.is_decorator] for rows in (ours, theirs))
     return (
         not ours

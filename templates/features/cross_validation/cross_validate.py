@@ -87,5 +87,5 @@ if find_checkpoints(folder):
 
 #: replace message with checkpoints
 raise SystemExit(
-    f"fold {fold} ended with status {status}. The next start goes on with this fold."
+    f"fold {fold} ended with status {status}. Run the same command again to continue it."
 )

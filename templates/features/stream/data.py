@@ -77,3 +77,16 @@ val_set, test_set = EvalStream(val_set), EvalStream(test_set)
 
 #: slot after_loaders
 train_loader = read_by_each(train_loader)
+
+#: into checkpoint.py
+#: slot fixed
+"num_workers": "each reads its own part of the stream",
+
+#: into metrics.py
+#: replace epoch_batches
+batches = min(config.stream_epoch_batches, config.limit_batches or config.stream_epoch_batches)
+
+#: into evaluate.py
+#: slot samples
+if split != "train":
+    data = data.data  # the samples of the stream, each with an index

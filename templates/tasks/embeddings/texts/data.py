@@ -88,10 +88,10 @@ from lib.tables import read_table
 
 #: replace divide
 anchors = [row[0] for row in rows]
-if len(set(anchors)) < 10:
+if (count := len(set(anchors))) < 10:
     raise SystemExit(
-        f"{source}: {len(set(anchors))} different anchors can't be split into training, "
-        "validation and test: use 10 or more."
+        f"{source}: {count} different anchors can't be split into training, validation and "
+        "test: use 10 or more."
     )
 return [[rows[row] for row in part] for part in split_groups(anchors, shares)]
 

@@ -1,3 +1,0 @@
-#: slot samples
-if split != "train":
-    data = data.data  # the samples of the stream, each with an index
