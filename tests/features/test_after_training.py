@@ -12,7 +12,7 @@ from scaffold.render.pages import write_page
 from support.combinations import often
 from support.command_line import run_cli
 from support.inputs import prepare_inputs, use_card
-from support.training import last_tested, read_report, run_python
+from support.training import last_tested, read_report, start
 
 pytestmark = pytest.mark.train
 
@@ -44,7 +44,7 @@ def test_the_commands_follow_each_other(task: str, tmp_path: Path) -> None:
         python, *arguments = shlex.split(command.partition(" > ")[0])
         assert python == "python"
         more = SHORT if arguments == ["train.py"] else []
-        result = run_python(where, [*arguments, *more])
+        result = start(where, [*arguments, *more])
         assert result.returncode == 0, f"{command}: {result.stderr[-2000:]}"
         return result.stdout
 

@@ -16,7 +16,7 @@ from scaffold.answers.manifests import load_catalog
 from support.combinations import in_turns
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python
+from support.training import fail, start
 
 FEATURE = {"features.compare.enabled": True}
 Line = Mapping[str, object]
@@ -202,11 +202,10 @@ def test_the_best_run_comes_first(project: Path, compare: Compare) -> None:
 
 def test_the_untrained_model_is_not_the_best(tmp_path: Path) -> None:
     """What first_evaluation writes is no result of a run, also in search.py."""
-    files = render({**FEATURE, "features.first_evaluation.enabled": True})
-    write_files(tmp_path, files)
+    write_files(tmp_path, render({**FEATURE, "features.first_evaluation.enabled": True}))
     first = {"step": 0, "val_loss": 0.0, "val_accuracy": 1.0}
     make_run(tmp_path / "runs/a", [first, *lines(0.1, 0.3)])
-    result = run_python(tmp_path, ["compare.py"])
+    result = start(tmp_path, ["compare.py"])
     assert [row["best val_accuracy"] for row in rows(result.stdout)] == ["0.3"]
 
 
@@ -257,8 +256,7 @@ def test_it_imports_little(project: Path) -> None:
 @pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 4))
 def test_it_knows_which_value_is_better(task: str, tmp_path: Path) -> None:
     """Of the metric that the task monitors, and of one that the best model monitors."""
-    files = render({**FEATURE, "project.task": task})
-    (tmp_path / "compare.py").write_text(files["compare.py"])
+    (tmp_path / "compare.py").write_text(render({**FEATURE, "project.task": task})["compare.py"])
     found = runpy.run_path(str(tmp_path / "compare.py"))
     values = load_catalog().tasks[task].values
     assert found["METRIC"] == values["metric"]
@@ -276,11 +274,10 @@ def test_curves_over_each_other(project: Path) -> None:
         make_run(project / f"runs/{number}", lines(0.1 * number, float("nan"), 0.2))
     make_run(project / "runs/none", [])
     for name in ("curves.png", "curves.svg"):
-        result = run_python(project, ["compare.py", "--plot", name, "--metric", "val_loss"])
+        result = start(project, ["compare.py", "--plot", name, "--metric", "val_loss"])
         assert (result.returncode, result.stderr) == (0, "")
     assert (project / "curves.png").read_bytes().startswith(b"\x89PNG")
     picture = (project / "curves.svg").read_text()
     assert all(f"<!-- runs/{number} -->" in picture for number in range(12))
     assert "<!-- runs/none -->" not in picture and "<!-- val_loss -->" in picture
-    wrong = run_python(project, ["compare.py", "--plot", "curves.xyz"])
-    assert wrong.returncode == 2 and "'xyz' is not supported" in wrong.stderr
+    assert "'xyz' is not supported" in fail(project, "compare.py", "--plot", "curves.xyz")

@@ -13,7 +13,7 @@ from support.combinations import in_turns, often
 from support.files import write_files
 from support.inputs import make_table, write_table
 from support.rendering import render
-from support.training import read_report, run_python, start, succeed
+from support.training import read_report, read_rows, run, start
 
 EVALUATE: dict[str, Value] = {"features.evaluate.enabled": True}
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
@@ -23,16 +23,16 @@ TASKS = list(load_catalog().tasks)
 def train(folder: Path, given: dict[str, Value], *flags: str) -> Path:
     """A project with a run in runs/latest."""
     project = write_files(folder, render({**EVALUATE, **given}))
-    succeed(start(project, ["train.py", *flags], 1))
+    run(project, "train.py", *flags)
     return project
 
 
 def evaluate(project: Path, *flags: str, processes: int = 1) -> dict[str, dict[str, float]]:
-    result = succeed(start(project, ["evaluate.py", "--run", "runs/latest", *flags], processes))
+    result = run(project, "evaluate.py", "--run", "runs/latest", *flags, processes=processes)
     report = read_report(
         project, flags[flags.index("--split") + 1] if "--split" in flags else "test"
     )
-    assert all(f"{name} | " in result.stdout for name in report)
+    assert all(f"{name} | " in result for name in report)
     return report
 
 
@@ -44,12 +44,12 @@ def logged(project: Path, run: str = "latest") -> dict[str, float]:
 
 def rows(project: Path, file: str, split: str = "test") -> list[dict[str, str]]:
     text = (project / "runs/latest/evaluation" / split / file).read_text()
-    return list(csv.DictReader(text.splitlines()))
+    return read_rows(text)
 
 
 def message(project: Path, *flags: str) -> str:
     """What a person reads for bad input: one message, no traceback."""
-    result = run_python(project, ["evaluate.py", *flags])
+    result = start(project, ["evaluate.py", *flags])
     assert result.returncode in (1, 2) and "Traceback" not in result.stderr, result.stderr
     return result.stderr
 
@@ -74,8 +74,7 @@ def test_evaluate_is_short(tasks: list[str]) -> None:
 def test_what_is_said_of_a_classifier(tmp_path: Path) -> None:
     """Metrics, intervals, errors, classes and a comparison, each checked against the others."""
     project = train(tmp_path, {}, *BRIEF)
-    other = [*BRIEF, "--seed", "1", "--output-dir", "runs/other"]
-    succeed(start(project, ["train.py", *other], 1))
+    run(project, "train.py", *BRIEF, "--seed", "1", "--output-dir", "runs/other")
     report = evaluate(project, "--by", "class", "--against", "runs/other")
     last, other = logged(project), logged(project, "other")
     for name in ("test_loss", "test_accuracy"):
@@ -166,9 +165,8 @@ assert 1000 < width == height < 3000, (width, height)
 @pytest.mark.train
 def test_intervals_and_tests_are_those_of_the_books(tmp_path: Path) -> None:
     project = write_files(tmp_path, render(EVALUATE))
-    succeed(run_python(project, ["-c", MANY_CLASSES]))
-    result = succeed(run_python(project, ["-c", FORMULAS]))
-    hits, p = result.stdout.split()
+    run(project, "-c", MANY_CLASSES)
+    hits, p = run(project, "-c", FORMULAS).split()
     assert 88 <= int(hits) <= 99
     assert float(p) > 0.05
 
@@ -310,7 +308,7 @@ def test_data_that_changed_since_the_run_are_refused(tmp_path: Path) -> None:
     said = "columns was ['a', 'b'] in runs/latest, and is ['b', 'a'] in the data now.\n"
     assert message(project, "--run", "runs/latest") == said
     path.write_text("\n".join(["a,b,y", *lines, "1,2,3"]))
-    again = run_python(project, ["train.py", "--resume", "--epochs", "2"])
+    again = start(project, ["train.py", "--resume", "--epochs", "2"])
     assert (
         again.stderr
         == "The data had (36, 12, 12) samples, and now have (37, 12, 12): start a new run.\n"
@@ -379,8 +377,7 @@ def test_runs_on_other_samples_are_not_compared(tmp_path: Path) -> None:
     small = [*BRIEF, "--max-steps", "2", "--width", "32"]
     project = train(tmp_path, {"project.task": "language_model"}, *small)
     for context in ("128", "64"):
-        flags = ["--context", context, "--output-dir", f"runs/{context}"]
-        succeed(start(project, ["train.py", *small, *flags], 1))
+        run(project, "train.py", *small, "--context", context, "--output-dir", f"runs/{context}")
     latest = ["--run", "runs/latest"]
     assert "loss_difference" in evaluate(project, *latest, "--against", "runs/128")
     refused = message(project, *latest, "--against", "runs/64")

@@ -17,7 +17,7 @@ from support.inputs import make_table, write_table, write_texts
 from support.paths import TORCHVISION
 from support.rendering import render
 from support.split import MAKE_PRETRAINED
-from support.training import last_metrics, run_python, said, start, succeed
+from support.training import fail, last_metrics, run, said, start
 
 EXPORT: dict[str, Value] = {"features.export.enabled": True}
 BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "16"]
@@ -27,14 +27,13 @@ FORMATS = {"onnx", "torch", "safetensors"}
 def train(folder: Path, given: dict[str, Value], *flags: str) -> Path:
     """A project with a run."""
     project = write_files(folder, render({**EXPORT, **given}))
-    succeed(start(project, ["train.py", *flags], processes=1))
+    run(project, "train.py", *flags)
     return project
 
 
 def export(project: Path, format: str, *flags: str, **environment: str) -> str:
     """What export.py prints."""
-    command = ["export.py", "--format", format, *flags]
-    return succeed(run_python(project, command, **environment)).stdout
+    return run(project, "export.py", "--format", format, *flags, **environment)
 
 
 def formats(given: dict[str, Value]) -> set[str]:
@@ -104,22 +103,20 @@ def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
     """In another folder, with batches of any size; and a folder that exists is left alone."""
     project = train(tmp_path / "project", {}, "--epochs", "1")
     accuracy = last_metrics(project)["test_accuracy"]
-    succeed(run_python(project, ["-c", PREPARE]))
+    run(project, "-c", PREPARE)
     for format, use in USE.items():
         folder = tmp_path / format
         printed = export(project, format, "--output", str(folder))
         assert printed.startswith(f"{folder} has the model as {format}")
         (folder / "test.pt").write_bytes((project / "test.pt").read_bytes())
-        used = run_python(folder, ["-c", use + COUNT])
-        assert used.stdout.split() == [str(accuracy)] * 3, used.stderr
+        assert run(folder, "-c", use + COUNT).split() == [str(accuracy)] * 3
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     calls = [["--output", str(folder)], ["--run", "runs/none"]]
     exists, absent = said(project, "export.py", *(["--format", "onnx", *call] for call in calls))
     assert exists == f"{folder} exists: name a new folder with --output."
     assert before == {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
     assert "runs/none" in absent and not (project / "runs/none").exists()
-    wrong = run_python(project, ["export.py", "--format", "transformers"])
-    assert wrong.returncode == 2 and "choose from" in wrong.stderr
+    assert "choose from" in fail(project, "export.py", "--format", "transformers")
 
 
 @pytest.mark.train
@@ -142,8 +139,7 @@ def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
     folder = tmp_path / "safetensors"
     export(project, "safetensors", "--output", str(folder))
     (tmp_path / "rows.csv").unlink()
-    loaded = run_python(folder, ["-c", "from load import load; print(load().training)"])
-    assert loaded.stdout == "False\n", loaded.stderr
+    assert run(folder, "-c", "from load import load; print(load().training)") == "False\n"
 
 
 @pytest.mark.train
@@ -183,13 +179,12 @@ def test_a_pretrained_language_model_exports(name: str, tmp_path: Path) -> None:
         **EXPORT,
     }
     project = write_files(tmp_path, render(given))
-    succeed(start(project, ["-c", MAKE_PRETRAINED], processes=1))
-    succeed(start(project, ["train.py", *BRIEF], processes=1))
+    run(project, "-c", MAKE_PRETRAINED)
+    run(project, "train.py", *BRIEF)
     for format in sorted(formats(given)):
         export(project, format)
     folder = project / "runs/latest/export/transformers"
-    used = run_python(folder, ["-c", FROM_FOLDER])
-    assert used.stdout == "3\n", used.stderr
+    assert run(folder, "-c", FROM_FOLDER) == "3\n"
 
 
 @pytest.mark.train
@@ -259,14 +254,14 @@ def test_a_model_of_images_is_used_without_torch(labels: str, tmp_path: Path) ->
         draw(tmp_path / "new/b.jpg", 230, (300, 200)),
         draw(tmp_path / "new/c.png", 200, mode="L"),
     ]
-    predicted = succeed(run_python(project, ["predict.py", *shown]))
+    predicted = run(project, "predict.py", *shown)
     column = "labels" if labels == "many" else "label"
-    names = [row[column] for row in csv.DictReader(predicted.stdout.splitlines())]
-    used = succeed(run_python(tmp_path / "out", ["-c", WITHOUT_TORCH, "run.py", *shown], real=True))
+    names = [row[column] for row in csv.DictReader(predicted.splitlines())]
+    used = run(tmp_path / "out", "-c", WITHOUT_TORCH, "run.py", *shown, real=True)
     pairs = zip(shown, names, strict=True)
     expected = [f"{path} {name}".replace(",", " ").strip() for path, name in pairs]
-    assert [line.strip() for line in used.stdout.splitlines()] == expected
-    read = run_python(tmp_path / "out", ["-c", FACTS])
+    assert [line.strip() for line in used.splitlines()] == expected
+    read = start(tmp_path / "out", ["-c", FACTS])
     facts = {name: json.loads(text) for name, text in json.loads(read.stdout).items()}
     assert facts["classes"] == ["dark", "light"] and facts["crop"] == "center"
     assert facts["mode"] == "RGB" and facts["size"] == 16 and facts["range"] == [0, 255]

@@ -33,11 +33,10 @@ from support.training import (
     evaluate,
     last_tested,
     resume_everywhere,
-    run_python,
+    run,
     run_tests,
     said,
     start,
-    succeed,
 )
 
 CATALOG = load_catalog()
@@ -149,7 +148,7 @@ def test_adapters_need_a_head_that_was_trained(models: Path, tmp_path: Path) -> 
         project = write_files(
             tmp_path / str(number), render({**given, "features.lora.enabled": adapted})
         )
-        result = start(project, ["train.py", *SHORT], 1)
+        result = start(project, ["train.py", *SHORT])
         assert (result.returncode == 0) is not adapted, result.stderr
         refused = "was not trained to find masked tokens: it lacks lm_head" in result.stderr
         assert refused is adapted
@@ -248,10 +247,6 @@ def test_adapters_are_used_after_training(
     assert not any(str(tmp_path) in part or str(models) in part for part in shared)
 
 
-def run(project: Path, *command: str) -> str:
-    return succeed(start(project, command, 1)).stdout
-
-
 def assert_evaluated_as_trained(project: Path, *flags: str, **tolerance: float) -> None:
     tested, found = last_tested(project), evaluate(project, *flags)
     assert tested and {name: found[name] for name in tested} == pytest.approx(tested, **tolerance)
@@ -346,7 +341,7 @@ def test_adapters_beside_4_bits_are_trained_and_merged(
     """On the CPU. What is used afterwards computes what was trained."""
     pytest.importorskip("bitsandbytes")
     project = write_files(tmp_path / "project", render({**TUNED[label](models), **NF4}))
-    succeed(start(project, ["train.py", *SHORT], 1))
+    run(project, "train.py", *SHORT)
     chosen = "adapters_are_trained or compute_the_same or 4_bits or predictions"
     assert count_passed(run_tests(project, "-k", chosen)) >= 3
 
@@ -396,5 +391,4 @@ def test_4_bits_are_those_of_transformers(models: Path, tmp_path: Path) -> None:
     """The same layers, with the same values, as of BitsAndBytesConfig."""
     pytest.importorskip("bitsandbytes")
     project = write_files(tmp_path, render({**language(models, "llama"), **NF4}))
-    result = succeed(run_python(project, ["-c", COMPARE_4_BITS]))
-    assert float(result.stdout.splitlines()[-1]) < 1e-5
+    assert float(run(project, "-c", COMPARE_4_BITS).splitlines()[-1]) < 1e-5

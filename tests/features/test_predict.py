@@ -1,7 +1,5 @@
 """predict.py on what a user has: the same rows on 1 and 2 processes, and errors in one line."""
 
-import csv
-import io
 import json
 import re
 import shlex
@@ -32,7 +30,7 @@ from support.inputs import (
 )
 from support.kinds import CARRIERS, Carrier, to_csv
 from support.rendering import of_task, render, write_project
-from support.training import said, start, succeed
+from support.training import read_rows, run, said, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -144,7 +142,7 @@ def trained(folder: Path, given: dict[str, Value], prepare: Callable[[Path], Non
     write_files(folder, render(given))
     if prepare:
         prepare(folder)
-    succeed(start(folder, SHORT, 1))
+    run(folder, *SHORT)
     return folder
 
 
@@ -157,12 +155,11 @@ def test_each_input_has_its_row(name: str, tmp_path: Path, monkeypatch: pytest.M
     script = ["predict.py", *write(folder)]
     tables = []
     for processes in (1, 2):
-        result = succeed(start(folder, script, processes))
-        tables.append(read_rows(result.stdout))
+        tables.append(read_rows(run(folder, *script, processes=processes)))
     for data in DATA:
         if (folder / data).exists():
             (folder / data).rename(folder / f"{data} is gone")
-    one, *others = [*tables, read_rows(succeed(start(folder, script, 1)).stdout)]
+    one, *others = [*tables, read_rows(run(folder, *script))]
     for found in others:
         assert len(one) == len(found) == 3
         for row, other in zip(one, found, strict=True):
@@ -209,7 +206,7 @@ def test_a_prediction_needs_only_its_run(carrier: Carrier, tmp_path: Path) -> No
     for path, content in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    succeed(start(tmp_path, [*SHORT, "--batch-size", "2", "--output-dir", "run", *flags], 1))
+    run(tmp_path, *SHORT, "--batch-size", "2", "--output-dir", "run", *flags)
     kind = KINDS.get(carrier.task.split("_")[0], "")
     given = [f"new{kind}" if kind else "a [MASK]"] * (2 if "question" in carrier.task else 1)
     given += ["b", "c"] if carrier.task == "multiple_choice" else []
@@ -218,20 +215,13 @@ def test_a_prediction_needs_only_its_run(carrier: Carrier, tmp_path: Path) -> No
     elif carrier.task == "reward_model":
         given = write_conversations(tmp_path)
     script = ["predict.py", *given, "--run", "run"]
-    before = succeed(start(tmp_path, script, 1)).stdout
+    before = run(tmp_path, *script)
     for path in files:
         path.write_bytes(b"something else\n")
-    after = succeed(start(tmp_path, script, 1)).stdout
+    after = run(tmp_path, *script)
     assert NUMBER.split(after) == NUMBER.split(before) != [""]
     one, two = ([*map(float, NUMBER.findall(text))] for text in (after, before))
     assert one == pytest.approx(two, rel=1e-4, abs=1e-6)
-
-
-def read_rows(printed: str) -> list[dict[str, str]]:
-    """The rows that predict.py printed, as CSV or as JSON lines."""
-    if printed.startswith("{"):
-        return [json.loads(line) for line in printed.splitlines()]
-    return list(csv.DictReader(io.StringIO(printed)))
 
 
 def test_no_image_is_too_few(tmp_path: Path) -> None:
@@ -242,8 +232,8 @@ def test_no_image_is_too_few(tmp_path: Path) -> None:
 def test_standard_input_and_standard_output(processes: int, tmp_path: Path) -> None:
     folder = trained(tmp_path, about("seq2seq"), None)
     command = ["predict.py", "-", "--length", "4"]
-    result = succeed(start(folder, command, processes, stdin="3/4/1998\n\n5 May 1980\n"))
-    assert len(result.stdout.split("\n")) == 3 + 1, result.stdout
+    result = run(folder, *command, processes=processes, stdin="3/4/1998\n\n5 May 1980\n")
+    assert len(result.split("\n")) == 3 + 1, result
 
 
 def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
@@ -251,11 +241,11 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
 
     folder = write_files(tmp_path, render({}))
     paint_digits(folder / "pictures", 1)
-    result = start(folder, ["predict.py", "pictures"], 1)
+    result = start(folder, ["predict.py", "pictures"])
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith("No run in runs/ is finished: train first")
     assert "Traceback" not in result.stderr
-    assert start(folder, SHORT, 1).returncode == 0
+    run(folder, *SHORT)
     (folder / "empty").mkdir()
     (folder / "broken.png").write_text("no image")
     picture = (folder / "pictures/0/0.png").read_bytes()
@@ -280,7 +270,7 @@ def test_what_cannot_be_predicted_is_said_in_one_line(tmp_path: Path) -> None:
     model = folder / "model.py"
     # another length: within a second, Python takes a file of the same size for unchanged
     model.write_text(model.read_text().replace("channels: int = 32", "channels: int = 8"))
-    result = start(folder, ["predict.py", "pictures"], 1)
+    result = start(folder, ["predict.py", "pictures"])
     assert result.returncode == 1 and "Traceback" not in result.stderr
     assert "model.safetensors can't be loaded: " in result.stderr
     assert "size mismatch" in result.stderr
@@ -338,16 +328,15 @@ def test_the_newest_run_that_has_ended(tmp_path: Path) -> None:
     given: dict[str, Value] = {"features.checkpoints.enabled": False}
     folder = write_files(tmp_path, render(given))
     paint_digits(folder / "pictures", 1)
-    result = start(folder, ["predict.py", "pictures"], 1)
+    result = start(folder, ["predict.py", "pictures"])
     assert result.stderr == "No run in runs/ is finished: train first, or name one with --run.\n"
     for name in ("2026-01-01_00-00-00", "2026-01-02_00-00-00"):
-        assert start(folder, [*SHORT, "--output-dir", f"runs/{name}"], 1).returncode == 0
+        run(folder, *SHORT, "--output-dir", f"runs/{name}")
     unfinished = folder / "runs/2026-01-03_00-00-00"
     unfinished.mkdir()
     shutil.copy(folder / "runs/2026-01-02_00-00-00/config.json", unfinished)
     code = "from predict import load; print(load()[0].output_dir)"
-    result = start(folder, ["-c", code], 1)
-    assert result.stdout == "runs/2026-01-02_00-00-00\n", result.stderr
+    assert run(folder, "-c", code) == "runs/2026-01-02_00-00-00\n"
 
 
 @pytest.mark.parametrize("task", in_turns(load_catalog().tasks, 5))
@@ -359,10 +348,10 @@ def test_the_readme_says_how_to_use_it(task: str, tmp_path: Path) -> None:
     (code,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
     prepare_inputs(task, folder)
     command, _, output = command.partition(" > ")
-    result = succeed(start(folder, shlex.split(command), 1))
+    result = succeed(start(folder, shlex.split(command)))
     assert not output or len(read_rows(result.stdout)) >= 2
-    result = succeed(start(folder, ["-c", f"{code}\nprint(len(rows), type(rows[0]))"], 1))
-    assert re.fullmatch(r"[1-9]\d* <class 'dict'>\n", result.stdout)
+    result = run(folder, "-c", f"{code}\nprint(len(rows), type(rows[0]))")
+    assert re.fullmatch(r"[1-9]\d* <class 'dict'>\n", result)
 
 
 def test_settings_of_a_run(tmp_path: Path) -> None:
@@ -372,13 +361,12 @@ def test_settings_of_a_run(tmp_path: Path) -> None:
     old = script.read_text()
     field = "    limit_batches: int = 0"
     script.write_text(old.replace(field, f"    gone: int = 0\n    data: Path = Path('a')\n{field}"))
-    assert start(folder, [*SHORT, "--seed", "3", "--gone", "2", "--data", "b"], 1).returncode == 0
+    run(folder, *SHORT, "--seed", "3", "--gone", "2", "--data", "b")
     script.write_text(
         old.replace(field, f"    data: Path = Path('a')\n    later: float = 0.5\n{field}")
     )
     code = "from predict import load; c, _ = load(); print(c.seed, c.later, repr(c.data), c.epochs)"
-    result = start(folder, ["-c", code], 1)
-    assert result.stdout == "3 0.5 PosixPath('b') 1\n", result.stderr
+    assert run(folder, "-c", code) == "3 0.5 PosixPath('b') 1\n"
 
 
 @pytest.mark.parametrize(
@@ -407,5 +395,4 @@ def test_rows_have_the_names_of_the_training_data(
         (folder / f"{name}.jsonl").write_text(json.dumps(named) + "\n")
     code = "from predict import *\nconfig = Config()\n"
     code += "print(*(len(read_inputs(config, [x])) for x in ('theirs.jsonl', 'usual.jsonl')))"
-    read = succeed(start(folder, ["-c", code], 1))
-    assert read.stdout.split() in (["1", "1"], ["2", "2"])
+    assert run(folder, "-c", code).split() in (["1", "1"], ["2", "2"])

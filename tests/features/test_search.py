@@ -31,7 +31,7 @@ from support.command_line import run_cli
 from support.files import add_answers, replace_in, write_files
 from support.paths import TEMPLATES
 from support.rendering import render
-from support.training import OFFLINE, SERVER, clean_environment, run_python, start, succeed
+from support.training import OFFLINE, SERVER, clean_environment, run, start
 
 FEATURE = {"features.search.enabled": True}
 # logs 1 - (learning_rate - 0.05)**2, less in early epochs; notes how each run begins and ends, and
@@ -271,10 +271,10 @@ def test_the_best_settings_become_the_defaults(tmp_path: Path) -> None:
     (folder / "train.py").write_text(f'METRIC = "val_accuracy"\n{STAND_IN}')
     found = "\n\ndef find_checkpoints(folder):\n    return []\n"
     (folder / "config.py").write_text(settings_of(STAND_IN) + found)
-    result = succeed(run_python(folder, ["search.py", "--trials", "2", "--jobs", "2"]))
+    result = run(folder, "search.py", "--trials", "2", "--jobs", "2")
     write_files(folder, real)
-    (command,) = re.findall("^  scaffold (update .*)", result.stdout, re.MULTILINE)
-    assert "edit Config: mine\n" in result.stdout
+    (command,) = re.findall("^  scaffold (update .*)", result, re.MULTILINE)
+    assert "edit Config: mine\n" in result
     updated = run_cli(*shlex.split(command), cwd=folder)
     assert updated.returncode == 0, updated.stderr
     values = dict(re.findall(r"\.(\w+)=(\S+)", command))
@@ -424,7 +424,7 @@ for flag in {list(messages)}:
     except SystemExit as stop:
         assert stop.code == 2
 """
-    result = run_python(project.folder, ["-c", code])
+    result = start(project.folder, ["-c", code])
     said = [line for line in result.stderr.splitlines() if "error: " in line]
     assert len(said) == len(messages) and not (project.folder / "runs").exists(), result.stderr
     for line, message in zip(said, messages.values(), strict=True):
@@ -494,9 +494,9 @@ def test_each_job_has_its_devices(tmp_path: Path) -> None:
             code += "found = [trials.choose_devices(job, 3) for job in range(3)]\n"
             code += "print(*(each['CUDA_VISIBLE_DEVICES'] for each in found))\n"
             code += "assert trials.choose_devices(0, 1) == dict(os.environ)\n"
-        result = run_python(folder, ["-c", code])
-        found = [line.strip() for line in result.stdout.splitlines()]
-        assert found == [expected for _, _, expected in cases], result.stderr
+        result = run(folder, "-c", code)
+        found = [line.strip() for line in result.splitlines()]
+        assert found == [expected for _, _, expected in cases]
 
 
 @train
@@ -521,7 +521,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
         command = [warm.python(environment), "search.py", "--trials", "1", *flags]
         return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
 
-    succeed(start(folder, ["train.py", *flags, "--output-dir", "runs/whole"], 1))
+    run(folder, "train.py", *flags, "--output-dir", "runs/whole")
     killed = search()
     trial = folder / "runs/search/first/trial_0000"
     for _ in range(2400):

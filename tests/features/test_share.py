@@ -15,7 +15,7 @@ from support.combinations import FIRST_TASK
 from support.files import write_files
 from support.inputs import use_card
 from support.rendering import render
-from support.training import run_python, start, succeed
+from support.training import fail, run, start
 
 pytestmark = pytest.mark.train
 
@@ -25,14 +25,13 @@ EPOCH = ["train.py", "--epochs", "1"]
 
 def share(folder: Path, *arguments: str) -> str:
     """What share.py printed."""
-    result = succeed(run_python(folder, ["share.py", *arguments]))
-    return result.stdout
+    return run(folder, "share.py", *arguments)
 
 
 def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
     """Without the project and its run, and with no file more than they need."""
     folder = write_files(tmp_path / "project", {**render(FEATURE), "notes.py": "SECRET = 1"})
-    assert start(folder, EPOCH, 1).returncode == 0
+    run(folder, *EPOCH)
     assert share(folder).splitlines()[-1].startswith("Wrote shared. Fill in what is marked")
     shutil.move(folder / "shared", tmp_path / "elsewhere")
     (folder / "runs").rename(folder / "gone")
@@ -57,13 +56,13 @@ def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
 def test_a_card_has_the_intervals_of_these_weights(tmp_path: Path) -> None:
     """Those that evaluate.py wrote, unless they are of others."""
     folder = write_files(tmp_path, render({**FEATURE, "features.evaluate.enabled": True}))
-    assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
+    run(folder, *EPOCH, "--max-steps", "2")
     printed = share(folder, "--output", "before")
     assert "have no intervals: run evaluate.py --run runs/latest first.\n" in printed
     head = "| metric | value | 95% interval |\n"
     assert head in (card := (folder / "before/README.md").read_text())
     assert re.search(r"\| test_accuracy \| [\d.]+ \|  \|\n", card)
-    assert run_python(folder, ["evaluate.py"]).returncode == 0
+    run(folder, "evaluate.py")
     with (folder / "runs/latest/metrics.jsonl").open("a") as file:
         file.write('{"step": 9, "test_los')  # cut off
     assert "intervals" not in share(folder, "--output", "after")
@@ -146,10 +145,10 @@ for repo in sys.argv[1:]:
 def test_huggingface_hub_uploads_the_folder(tmp_path: Path, hub: str) -> None:
     """All files in one commit to a new repository, which is private. A refusal is one line."""
     folder = write_files(tmp_path, render(FEATURE))
-    assert start(folder, [*EPOCH, "--max-steps", "2"], 1).returncode == 0
+    run(folder, *EPOCH, "--max-steps", "2")
     online = {"HF_ENDPOINT": hub, "HF_HUB_OFFLINE": "0", "HF_TOKEN": "hf_none"}
     # both in one process, which is not warm: huggingface_hub reads these variables at its import
-    result = run_python(folder, ["-c", UPLOAD, "me/it", "you/it"], real=True, **online)
+    result = start(folder, ["-c", UPLOAD, "me/it", "you/it"], real=True, **online)
     assert result.stdout.splitlines()[-1] == "Uploaded shared to me/it."
     asked = dict(Hub.asked)
     created = json.loads(asked["/api/repos/create"])
@@ -167,9 +166,8 @@ def test_huggingface_hub_uploads_the_folder(tmp_path: Path, hub: str) -> None:
 
 def test_a_run_that_cannot_be_shared_is_one_line(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render(FEATURE))
-    result = run_python(folder, ["share.py"])
-    assert result.returncode == 1
-    assert result.stderr.count("\n") == 1 and "No run in runs/ is finished" in result.stderr
+    result = fail(folder, "share.py")
+    assert result.count("\n") == 1 and "No run in runs/ is finished" in result
     assert not (folder / "shared").exists()
 
 
@@ -190,7 +188,7 @@ def test_a_shared_run_needs_no_data(
     rows = ["number,kind,label", *(f"{row},{'ab'[row % 2]},{'xy'[row % 2]}" for row in range(40))]
     (tmp_path / "rows.csv").write_text("\n".join(rows))
     code = "from PIL import Image; import sys; Image.new('RGB', (20, 20), 200).save(sys.argv[1])"
-    assert run_python(tmp_path, ["-c", code, "image.png"]).returncode == 0
+    run(tmp_path, "-c", code, "image.png")
     answers = {f"{task}.{name}": value for name, value in choices.items()}
     answers[f"{task}.path"] = str(tmp_path / "data")
     folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task, **answers}))
@@ -200,11 +198,10 @@ def test_a_shared_run_needs_no_data(
         for number in range(20):
             (tmp_path / "data" / "xy"[number % 2]).mkdir(parents=True, exist_ok=True)
             shutil.copy(tmp_path / given, tmp_path / "data" / "xy"[number % 2] / f"{number}.png")
-    short = ["--max-steps", "2", "--batch-size", "4", "--num-workers", "0"]
-    succeed(start(folder, [*EPOCH, *short], 1))
-    predicted = run_python(folder, ["predict.py", tmp_path / given]).stdout
+    run(folder, *EPOCH, "--max-steps", "2", "--batch-size", "4", "--num-workers", "0")
+    predicted = start(folder, ["predict.py", tmp_path / given]).stdout
     share(folder)
     shutil.move(folder / "shared", tmp_path / "elsewhere")
     (tmp_path / "data").rename(tmp_path / "gone")
     command = ["predict.py", tmp_path / given, "--run", "run"]
-    assert run_python(tmp_path / "elsewhere", command).stdout == predicted != ""
+    assert start(tmp_path / "elsewhere", command).stdout == predicted != ""

@@ -9,7 +9,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python, succeed
+from support.training import run
 
 MFU = {"features.throughput.utilization": "model_flops"}
 COUNT = """
@@ -43,5 +43,4 @@ def test_the_default_leaves_no_trace() -> None:
 def test_operations_are_those_that_pytorch_counts(tmp_path: Path) -> None:
     """Forward and backward, without attention, which is not counted on the CPU."""
     write_files(tmp_path, render({"project.task": "language_model", **MFU}))
-    result = succeed(run_python(tmp_path, ["-c", COUNT]))
-    assert float(result.stdout) == pytest.approx(1, abs=0.02)
+    assert float(run(tmp_path, "-c", COUNT)) == pytest.approx(1, abs=0.02)

@@ -11,7 +11,7 @@ from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.paths import DRIVERS
 from support.rendering import render
-from support.training import count_processes, start, succeed
+from support.training import count_processes, run
 
 DRIVER = DRIVERS / "compiled.py"
 SHORT = ["--epochs", "1", "--limit-batches", "8", "--log-every", "1"]
@@ -46,13 +46,13 @@ def test_a_compiled_model_trains_as_any_other(way: str, tmp_path: Path) -> None:
 
     def train(run: str, script: str, *flags: str) -> list[float]:
         arguments = [script, *SHORT, *SAVES, "--output-dir", f"runs/{run}", *flags]
-        result = succeed(start(project, arguments, processes, timeout=500))
-        assert count_processes(result.stdout) == processes
-        graphs = re.findall(r"(\d+) graphs", result.stdout)
+        result = run(project, *arguments, processes=processes, timeout=500)
+        assert count_processes(result) == processes
+        graphs = re.findall(r"(\d+) graphs", result)
         assert len(graphs) == (processes if script == DRIVER.name else 0)
         assert all(int(count) for count in graphs)
-        lines = re.findall(r"^(?:epoch 1/1|done) \| (.*)$", result.stdout, re.MULTILINE)
-        assert len(lines) == 2, result.stdout
+        lines = re.findall(r"^(?:epoch 1/1|done) \| (.*)$", result, re.MULTILINE)
+        assert len(lines) == 2, result
         return [float(part.split()[-1]) for line in lines for part in line.split(" | ")]
 
     # the compiler draws dropout from random numbers of its own
@@ -82,6 +82,5 @@ def test_the_weights_of_a_model_that_accelerate_compiled_have_their_own_names(
 ) -> None:
     """The environment compiles it, as `accelerate launch --dynamo_backend` does."""
     project = write_files(tmp_path / "project", render({}))
-    result = succeed(start(project, ["train.py", *SHORT], 1, ACCELERATE_DYNAMO_BACKEND="eager"))
-    result = start(project, ["-c", "from predict import load; print(load()[1].training)"], 1)
-    assert result.stdout == "False\n", result.stderr
+    run(project, "train.py", *SHORT, ACCELERATE_DYNAMO_BACKEND="eager")
+    assert run(project, "-c", "from predict import load; print(load()[1].training)") == "False\n"

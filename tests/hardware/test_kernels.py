@@ -14,7 +14,7 @@ from support.adapters import MAKE_MODELS, MODELS, SHORT, TUNED, language, make
 from support.computers import APPLE, NEEDS, PLAIN, T4, said, with_gpus
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, last_metrics, run_tests, start, succeed
+from support.training import count_passed, last_metrics, run, run_tests
 
 Answers = dict[str, Value]
 CATALOG = load_catalog()
@@ -53,8 +53,7 @@ def test_kernels_go_with_gpus_and_leave_no_trace_otherwise() -> None:
     rows = [row.strip() for row in files["train.py"].splitlines()]
     assert "use_kernels(model)" in rows
     assert 'set_attention(model, "flash_attention_2")' in rows
-    plain = render(CHATS)
-    assert not {"attention.py", "liger.py"} & plain.keys()
+    assert not {"attention.py", "liger.py"} & render(CHATS).keys()
 
 
 NF4: Answers = {"features.lora.enabled": True, "features.lora.quantization": "nf4"}
@@ -108,7 +107,7 @@ def test_each_pretrained_model_trains_with_plain_attention(
 ) -> None:
     given = {**TUNED[name](models), **EAGER, "features.lora.enabled": False}
     project = write_files(tmp_path / "project", render(given))
-    succeed(start(project, ["train.py", *SHORT], 1))
+    run(project, "train.py", *SHORT)
     assert count_passed(run_tests(project, "-k", "attention")) == 2
 
 
@@ -119,6 +118,6 @@ def test_training_is_the_same_with_each_attention(models: Path, tmp_path: Path) 
     for way in ("sdpa", "eager"):
         chosen = {"features.attention.implementation": way, "features.lora.enabled": False}
         project = write_files(tmp_path / way, render({**language(models, "llama"), **chosen}))
-        succeed(start(project, ["train.py", *SHORT], 1))
+        run(project, "train.py", *SHORT)
         losses.append(last_metrics(project)["test_loss"])
     assert losses[0] == pytest.approx(losses[1], rel=1e-5)

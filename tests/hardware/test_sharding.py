@@ -25,7 +25,7 @@ from support.split import (
     results,
     train,
 )
-from support.training import run_python, start, succeed
+from support.training import fail, run, start
 
 CATALOG = load_catalog()
 QUICK = ["language_model"]
@@ -129,8 +129,7 @@ for name in ("TORCH_CHANNELS_LAST", "__reduce__"):
 def test_members_of_enums_are_read_as_any_python_writes_them(tmp_path: Path) -> None:
     """Python 3.11.2 writes them with getattr, which may not reach anything else."""
     project = project_of(tmp_path, {"project.task": "image_classification"})
-    read = run_python(project, ["-c", READ_MEMBER])
-    assert read.stdout == "True\nno member '__reduce__'\n", read.stderr
+    assert run(project, "-c", READ_MEMBER) == "True\nno member '__reduce__'\n"
 
 
 FORGED: dict[str, Mapping[str, Value]] = {
@@ -203,9 +202,8 @@ def test_two_processes_share_each_text(tmp_path: Path) -> None:
     shutil.rmtree(project / "runs/split")
     train(project, "split", DRIVER.name, 2)  # its last checkpoint is at the end of an epoch
     assert_best_weights_are_loaded(project)
-    apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes=2)
-    assert apart.returncode
-    assert "processes_per_text was 2, not 1, " in apart.stderr
+    apart = fail(project, "train.py", "--output-dir", "runs/split", "--resume", processes=2)
+    assert "processes_per_text was 2, not 1, " in apart
 
 
 @pytest.mark.sweep
@@ -263,9 +261,7 @@ def test_four_processes_share_each_text_and_each_layer(tmp_path: Path) -> None:
     assert_layers_are_cut(project, 4)
     script = "import train, tensor_parallel; config = train.Config(heads=1);"
     script += "tensor_parallel.check_cuts(train.build_model(config), 2)"
-    uneven = start(project, ["-c", script], processes=1)
-    assert uneven.returncode
-    assert "2 processes can't share 1 attention heads equally" in uneven.stderr
+    assert "2 processes can't share 1 attention heads equally" in fail(project, "-c", script)
 
 
 @pytest.mark.sweep
@@ -278,9 +274,10 @@ def test_every_way_of_sharing_layers(way: str, tmp_path: Path) -> None:
     if processes == 4 and copies == 2:
         assert_layers_are_cut(project, processes)
     if way == "parallelism.tp_size=2":
-        apart = start(project, ["train.py", "--output-dir", "runs/split", "--resume"], processes)
-        assert apart.returncode
-        assert "processes_per_layer was 2, not 1, " in apart.stderr
+        apart = fail(
+            project, "train.py", "--output-dir", "runs/split", "--resume", processes=processes
+        )
+        assert "processes_per_layer was 2, not 1, " in apart
 
 
 @pytest.mark.sweep
@@ -290,14 +287,13 @@ def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None
     given = {**SHARED, "language_model.model": "pretrained", "language_model.context": 49}
     given["language_model.model_name"] = "gpt2"
     project = project_of(tmp_path, given)
-    succeed(start(project, ["-c", MAKE_PRETRAINED], processes=1))
+    run(project, "-c", MAKE_PRETRAINED)
     for name in ("gpt2", "llama"):
         assert_split_is_whole(tmp_path, given, 2, 1, *WHOLE_SETS, "--model-name", name)
         shutil.rmtree(project / "runs")
     for script, processes in (("train.py", 1), (DRIVER.name, 2)):
-        refused = start(project, [script, "--model-name", "mistral"], processes)
-        assert refused.returncode
-        assert "has layers with sliding_attention" in refused.stderr
+        refused = fail(project, script, "--model-name", "mistral", processes=processes)
+        assert "has layers with sliding_attention" in refused
 
 
 @pytest.mark.sweep
@@ -307,7 +303,7 @@ def test_processes_share_the_layers_of_a_pretrained_model(tmp_path: Path) -> Non
     given = {**CUT, "language_model.model": "pretrained", "language_model.context": 49}
     given |= {"language_model.model_name": "llama", "features.clipping.enabled": True}
     project = project_of(tmp_path, given)
-    succeed(start(project, ["-c", MAKE_PRETRAINED], processes=1))
+    run(project, "-c", MAKE_PRETRAINED)
     for name in ("llama", "qwen3", "gpt_neox", "phi3"):
         assert_split_is_whole(tmp_path, given, 4, 2, *WHOLE_SETS, "--model-name", name)
         shutil.rmtree(project / "runs")
@@ -315,9 +311,7 @@ def test_processes_share_the_layers_of_a_pretrained_model(tmp_path: Path) -> Non
         "gpt2": "are cut in no known way",
         "mixtral": "are cut in moe_tp_experts",
     }.items():
-        refused = start(project, [DRIVER.name, "--model-name", name], processes=4)
-        assert refused.returncode
-        assert reason in refused.stderr
+        assert reason in fail(project, DRIVER.name, "--model-name", name, processes=4)
 
 
 @pytest.mark.sweep
@@ -346,9 +340,8 @@ def test_nothing_in_a_checkpoint_of_deepspeed_is_executed(name: str, tmp_path: P
         assert path.exists()
         path.write_bytes(ways(Bomb(project / "executed"))["zip"])
     seal(last)
-    refused = start(project, [DRIVER.name, "--output-dir", "runs/split", "--resume"], 2)
-    assert refused.returncode
-    assert "contains more than tensors and plain values" in refused.stderr
+    refused = fail(project, DRIVER.name, "--output-dir", "runs/split", "--resume", processes=2)
+    assert "contains more than tensors and plain values" in refused
     assert not (project / "executed").exists()
 
 

@@ -62,8 +62,7 @@ def test_it_trains_and_goes_on_as_if_never_stopped(task: str, tmp_path: Path) ->
     shutil.copytree(project / "whole", project / "again")
     for path in sorted((project / "again").glob("checkpoint_*"))[2:]:
         shutil.rmtree(path)
-    said = start(project, launch, "--output-dir", "again", "--resume")
-    assert "at step 2" in said
+    assert "at step 2" in start(project, launch, "--output-dir", "again", "--resume")
     whole, again = ((project / name / "model.safetensors") for name in ("whole", "again"))
     weights = load_file(whole)
     assert weights and all(value.isfinite().all() for value in weights.values())

@@ -1,5 +1,7 @@
 """Runs what rendered projects hold: scripts on so many processes, and their own tests."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -64,6 +66,28 @@ def succeed(result: subprocess.CompletedProcess[str]) -> subprocess.CompletedPro
     """The result of a command, which must have ended without an error."""
     assert result.returncode == 0, result.stderr[-3000:]
     return result
+
+
+def read_rows(printed: str) -> list[dict[str, Any]]:
+    """The rows that a script printed, as CSV or as JSON lines."""
+    if printed.startswith("{"):
+        return [json.loads(line) for line in printed.splitlines()]
+    return list(csv.DictReader(io.StringIO(printed)))
+
+
+def run(folder: Path, *command: str | Path, processes: int = 1, **settings: Any) -> str:
+    """What a script of a project prints, which ends well, on so many processes."""
+    printed = succeed(start(folder, command, processes, **settings)).stdout
+    if processes > 1 and command[0] == "train.py":
+        assert count_processes(printed) == processes
+    return printed
+
+
+def fail(folder: Path, *command: str | Path, processes: int = 1, **settings: Any) -> str:
+    """What a script says that ends with an error. One process shows no traceback."""
+    result = start(folder, command, processes, **settings)
+    assert result.returncode and (processes > 1 or "Traceback" not in result.stderr), result.stderr
+    return result.stderr
 
 
 def said(folder: Path, script: str, *calls: Sequence[str]) -> list[str]:
@@ -151,7 +175,7 @@ SERVER = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 def start(
     folder: Path,
     script: Sequence[str | Path],
-    processes: int,
+    processes: int = 1,
     timeout: float = 240,
     real: bool = False,
     stdin: str | None = None,

@@ -15,14 +15,12 @@ from support.inputs import write_sound
 from support.rendering import of_task, render
 from support.training import (
     count_passed,
-    count_processes,
     evaluate,
     make_pretrained,
-    run_python,
+    read_rows,
+    run,
     run_tests,
     said,
-    start,
-    succeed,
     tell,
 )
 
@@ -55,11 +53,9 @@ def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> P
 def test_a_users_sounds_train_and_a_wrong_file_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Each file that is predicted has its row."""
     project = make_project(tmp_path, {})
-    trained = succeed(start(project, ["train.py", *BRIEF], 1))
-    assert "sounds are longer than --seconds: the rest is cut" in trained.stdout
+    assert "sounds are longer than --seconds: the rest is cut" in run(project, "train.py", *BRIEF)
     assert json.loads((project / "runs/latest/classes.json").read_text()) == ["frog", "gull"]
-    asked = succeed(run_python(project, ["predict.py", "calls/frog/001.wav", "calls/gull"]))
-    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    rows = read_rows(run(project, "predict.py", "calls/frog/001.wav", "calls/gull"))
     assert len(rows) == 21
     for row in rows:
         chances = {name: float(row[f"p_{name}"]) for name in ("frog", "gull")}
@@ -127,8 +123,7 @@ print("equal")
 def test_resampling_and_spectrograms_are_those_of_other_libraries(tmp_path: Path) -> None:
     """SciPy's polyphase filter, and Transformers' spectrograms, which are those of librosa."""
     project = write_files(tmp_path, render({"project.task": TASK}))
-    result = run_python(project, ["-c", REFERENCE])
-    assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr
+    assert run(project, "-c", REFERENCE).splitlines()[-1:] == ["equal"]
 
 
 EXACT = """
@@ -153,7 +148,7 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(tmp_path: Path) -> N
     """On 1, 2 and 3 processes, of a number of sounds that none of them divides."""
     project = make_project(tmp_path, {"features.evaluate.enabled": True})
     record(project / "calls/test", 37)
-    succeed(start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 1))
+    run(project, "train.py", "--epochs", "1", "--batch-size", "4")
     accuracy, confusion = tell(project, EXACT)
     assert sum(map(sum, confusion)) == 37
     for processes in (1, 2, 3):
@@ -208,11 +203,9 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     project = make_pretrained(tmp_path, TASK, PRETRAINED, kind, {})
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
     for processes in (1, 2):
-        trained = succeed(start(project, brief, processes))
-        assert count_processes(trained.stdout) == processes
+        run(project, *brief, processes=processes)
     record(project / "calls", 4)
-    asked = succeed(run_python(project, ["predict.py", "calls"]))
-    assert len(asked.stdout.splitlines()) == 5
+    assert len(run(project, "predict.py", "calls").splitlines()) == 5
     [message] = said(project, "train.py", ["--pretrained-name", "nothing"])
     assert message.startswith("The model 'nothing' can't be loaded: ")
 
@@ -236,5 +229,4 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
 @pytest.mark.sweep
 @pytest.mark.parametrize("reader", ["wave", "soundfile"])
 def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: Path) -> None:
-    project = make_project(tmp_path, {f"{TASK}.reader": reader})
-    assert count_passed(run_tests(project)) >= 28
+    assert count_passed(run_tests(make_project(tmp_path, {f"{TASK}.reader": reader}))) >= 28

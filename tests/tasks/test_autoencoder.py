@@ -7,7 +7,7 @@ import pytest
 from support.files import write_files
 from support.inputs import ENVIRONMENT, make_mnist
 from support.rendering import render
-from support.training import count_processes, start, succeed
+from support.training import run
 
 pytestmark = pytest.mark.train
 
@@ -21,8 +21,7 @@ def test_autoencoder_on_mnist(
     project = write_files(tmp_path / "project", render(given))
     make_mnist(project / "data/MNIST/raw")
     script = ["train.py", "--epochs", "2", "--batch-size", str(32 // processes)]
-    result = succeed(start(project, script, processes))
-    assert count_processes(result.stdout) == processes
-    assert "| 30 steps" in result.stdout, "500 of 600 images are trained on, 32 per step"
+    result = run(project, *script, processes=processes)
+    assert "| 30 steps" in result, "500 of 600 images are trained on, 32 per step"
     pictures = sorted(path.name for path in (project / "runs/latest").glob("*.png"))
     assert pictures == ["reconstructions_00000015.png", "reconstructions_00000030.png"]

@@ -72,8 +72,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     def render_project(task: str, **options: object) -> Project:
         answers = {f"{task}.{name}": value for name, value in options.items() if "." not in name}
         more = {name: value for name, value in options.items() if "." in name}
-        files = render({"project.task": task, **answers, **more})
-        write_files(tmp_path, files)
+        write_files(tmp_path, render({"project.task": task, **answers, **more}))
         forget(before)
         monkeypatch.syspath_prepend(tmp_path)
         return Project(tmp_path)

@@ -28,11 +28,11 @@ from support.training import (
     assert_evaluated,
     count_passed,
     count_processes,
-    run_python,
+    read_rows,
+    run,
     run_tests,
     said,
     start,
-    succeed,
     tell,
 )
 
@@ -212,8 +212,7 @@ def test_all_formats_have_the_same_objects(tmp_path: Path) -> None:
     """Of the same images. Three quarters of them have objects."""
     found = []
     for kind in ("coco", "yolo", "voc"):
-        project = make_project(tmp_path / kind, kind)
-        found.append(tell(project, READ))
+        found.append(tell(make_project(tmp_path / kind, kind), READ))
     names, samples = found[0]
     assert names == ["cup", "red ball"] and len(samples) == 40
     assert sum(bool(objects) for objects, _ in samples) == 30
@@ -235,8 +234,8 @@ def test_the_layouts_of_each_format_have_the_same_splits(tmp_path: Path) -> None
         for number, arrange in enumerate(layouts):
             arrange(project / "things", project / f"other{number}")
         folders = ["things", *(f"other{number}" for number in range(len(layouts)))]
-        read = succeed(run_python(project, ["-c", READ_ALL, *folders]))
-        lines = [line for line in read.stdout.splitlines() if line.startswith("[")]
+        read = run(project, "-c", READ_ALL, *folders)
+        lines = [line for line in read.splitlines() if line.startswith("[")]
         expected, *found = map(json.loads, lines)
         assert list(map(len, expected)) == [*SPLITS.values()]
         assert len(found) == len(layouts) >= 2
@@ -258,23 +257,21 @@ def test_a_users_images_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     empty = content["annotations"][0] | {"bbox": [5, 5, 0, 4]}
     more = content | {"annotations": [*content["annotations"], empty]}
     (project / "things/annotations.json").write_text(json.dumps(more))
-    trained = succeed(start(project, ["train.py", *BRIEF], 2))
-    assert count_processes(trained.stdout) == 2
-    assert "annotations.json: 1 object(s) without width or height left out" in trained.stdout
-    command = ["predict.py", "things", "--threshold", "0.0", "--pictures", "drawn"]
-    asked = succeed(run_python(project, command))
-    rows = list(map(json.loads, asked.stdout.splitlines()))
+    trained = run(project, "train.py", *BRIEF, processes=2)
+    assert "annotations.json: 1 object(s) without width or height left out" in trained
+    asked = run(project, "predict.py", "things", "--threshold", "0.0", "--pictures", "drawn")
+    rows = read_rows(asked)
     assert [row["image"] for row in rows] == [f"things/{number:03}.png" for number in range(40)]
     assert {one["label"] for row in rows for one in row["objects"]} == {"cup", "red ball"}
     assert len(list(project.glob("drawn/*.png"))) == 40
-    asked = succeed(run_python(project, ["predict.py", "things", "--threshold", "0.0", "--csv"]))
+    asked = run(project, "predict.py", "things", "--threshold", "0.0", "--csv")
     objects = [
         [row["image"], one["label"], *map(str, [one["score"], *one["box"]])]
         for row in rows
         for one in row["objects"]
     ]
-    assert list(csv.reader(asked.stdout.splitlines()))[1:] == objects
-    assert asked.stdout.startswith("image,label,score,left,top,right,bottom\n")
+    assert list(csv.reader(asked.splitlines()))[1:] == objects
+    assert asked.startswith("image,label,score,left,top,right,bottom\n")
     annotation = content["annotations"][4]
     faults = {
         ", images[0] has no 'file_name'": {"images": [{"id": 1}]},
@@ -320,16 +317,16 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(model: str, tmp_pa
     given = {"features.evaluate.enabled": True} | (TRANSFORMERS if model == "transformers" else {})
     project = make_project(tmp_path, "coco", given, count=200)
     if model == "transformers":
-        succeed(run_python(project, ["-c", PRETRAINED, "rt_detr"]))
+        run(project, "-c", PRETRAINED, "rt_detr")
     draw(project, "coco", "things/test", 37)
     (project / "things/train").mkdir()
     for path in [*project.glob("things/*.png"), project / "things/annotations.json"]:
         path.rename(project / "things/train" / path.name)
     # the small model of Transformers has random weights
     more = ["--learning-rate", "0.003"] if model == "transformers" else []
-    succeed(start(project, ["train.py", "--epochs", "6", "--batch-size", "4", *more], 1))
-    asked = succeed(run_python(project, ["predict.py", "things/test", "--threshold", "0"]))
-    expected = tell(project, COCO, "things/test/annotations.json", "bbox", stdin=asked.stdout)
+    run(project, "train.py", "--epochs", "6", "--batch-size", "4", *more)
+    asked = run(project, "predict.py", "things/test", "--threshold", "0")
+    expected = tell(project, COCO, "things/test/annotations.json", "bbox", stdin=asked)
     assert_evaluated(project, expected, abs=1e-6)
     assert model == "transformers" or all(0.05 < value < 1 for value in expected.values())
     assert max(expected.values()) > 0.001
@@ -358,14 +355,10 @@ def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     """On 1 and 2 processes, with batches in which no image has an object. It predicts."""
     project = make_pretrained(tmp_path, kind)
     for processes in (1, 2):
-        trained = succeed(
-            start(project, ["train.py", "--epochs", "1", "--batch-size", "2"], processes)
-        )
-        assert count_processes(trained.stdout) == processes
+        run(project, "train.py", "--epochs", "1", "--batch-size", "2", processes=processes)
         shutil.rmtree(project / "runs")
-    trained = succeed(start(project, ["train.py", *BRIEF], 1))
-    asked = succeed(run_python(project, ["predict.py", "things", "--threshold", "0"]))
-    rows = list(map(json.loads, asked.stdout.splitlines()))
+    run(project, "train.py", *BRIEF)
+    rows = read_rows(run(project, "predict.py", "things", "--threshold", "0"))
     assert len(rows) == 40 and all(row["objects"] for row in rows)
     [message] = said(project, "train.py", ["--pretrained-name", "nothing", "--output-dir", "other"])
     assert message.startswith("The model 'nothing' can't be loaded: ")
@@ -387,8 +380,8 @@ def test_a_detector_trains_and_resumes_with_deepspeed(kind: str, tmp_path: Path)
         shutil.copy(driver, project)
     flags = ["--batch-size", "4", "--limit-batches", "3", "--epochs"]
     for more in (["1"], ["2", "--resume"]):
-        trained = succeed(start(project, [DRIVER.name, *flags, *more], 2))
-        assert count_processes(trained.stdout) == 2 and "DeepSpeed on" in trained.stdout
+        trained = run(project, DRIVER.name, *flags, *more, processes=2)
+        assert count_processes(trained) == 2 and "DeepSpeed on" in trained
 
 
 def test_zero_3_is_refused_for_pretrained_detectors() -> None:
@@ -420,7 +413,7 @@ ADAPTERS: dict[str, Value] = {
 def test_a_pretrained_detector_is_trained_with_adapters(kind: str, tmp_path: Path) -> None:
     """On 1 and 2 processes, merged, resumed, evaluated; and its attention is chosen."""
     project = make_pretrained(tmp_path, kind, ADAPTERS)
-    succeed(start(project, ["train.py", "--epochs", "1", "--batch-size", "4"], 2))
+    run(project, "train.py", "--epochs", "1", "--batch-size", "4", processes=2)
     assert (project / "runs/latest/adapter/preprocessor_config.json").exists()
     assert count_passed(run_tests(project)) >= 31
 
@@ -476,8 +469,7 @@ print("equal")
 @pytest.mark.sweep
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_loss_of_an_image_is_that_of_transformers(kind: str, tmp_path: Path) -> None:
-    result = run_python(make_pretrained(tmp_path, kind), ["-c", LOSSES])
-    assert result.stdout.splitlines()[-1:] == ["equal"], result.stderr
+    assert run(make_pretrained(tmp_path, kind), "-c", LOSSES).splitlines()[-1:] == ["equal"]
 
 
 # the loss of boxes of Transformers, for the same image on each process

@@ -10,15 +10,7 @@ from support.bad_files import refuse_flags, refuse_paths
 from support.files import write_files
 from support.inputs import paint
 from support.rendering import of_task, render
-from support.training import (
-    assert_evaluated,
-    count_passed,
-    last_tested,
-    run_python,
-    run_tests,
-    start,
-    succeed,
-)
+from support.training import assert_evaluated, count_passed, fail, last_tested, run, run_tests
 
 pytestmark = pytest.mark.train
 
@@ -41,9 +33,9 @@ def make_project(folder: Path, given: dict[str, Value], count: int = 20) -> Path
 def test_a_users_folder_with_classes(tmp_path: Path) -> None:
     """It trains, predict.py generates the class that is named, and wrong folders are named."""
     project = make_project(tmp_path, {**FOLDER, **CLASSES})
-    succeed(start(project, ["train.py", *BRIEF], 1))
+    run(project, "train.py", *BRIEF)
     assert list(project.glob("runs/latest/samples_*.png"))
-    succeed(start(project, ["predict.py", "3", "--label", "1", "--steps", "2"], 1))
+    run(project, "predict.py", "3", "--label", "1", "--steps", "2")
     assert len(list(project.glob("generated/*.png"))) == 3
     for name, folder in (("more", "more"), ("new", "new/test")):
         shutil.copytree(project / "marks", project / name)
@@ -68,7 +60,7 @@ def test_evaluation_is_the_same_on_any_processes(tmp_path: Path) -> None:
     project = make_project(tmp_path, given)
     paint(project / "marks/test", ["red", "blue"], 19)
     (project / "marks/test/red/0.png").unlink()  # 37 are left
-    succeed(start(project, ["train.py", *BRIEF], 1))
+    run(project, "train.py", *BRIEF)
     tested = last_tested(project)
     assert tested.keys() == {"test_loss", "test_distance"}
     assert_evaluated(project, tested, rel=1e-5)
@@ -125,8 +117,7 @@ def test_noise_targets_and_steps_are_those_of_diffusers(
     given: dict[str, Value] = {f"{TASK}.target": target}
     given |= {f"{TASK}.noise_schedule": schedule} if schedule else {}
     write_files(tmp_path, render({"project.task": TASK, **given}))
-    result = run_python(tmp_path, ["-c", DIFFUSERS, target, schedule])
-    assert result.stdout == "agreed\n", result.stderr
+    assert run(tmp_path, "-c", DIFFUSERS, target, schedule) == "agreed\n"
 
 
 SAVE = """
@@ -146,12 +137,12 @@ def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
     project = make_project(tmp_path, {**folder, **given})
     config = (project / "config.py").read_text()
     assert "pretrained_name" in config
-    assert run_python(project, ["-c", SAVE]).returncode == 0
-    succeed(start(project, ["train.py", *BRIEF], 1))
-    succeed(start(project, ["predict.py", "2", "--steps", "2"], 2))
+    run(project, "-c", SAVE)
+    run(project, "train.py", *BRIEF)
+    run(project, "predict.py", "2", "--steps", "2", processes=2)
     assert len(list(project.glob("generated/*.png"))) == 2
-    other = start(project, ["train.py", "--pretrained-name", "none", "--output-dir", "b"], 1)
-    assert other.returncode == 1 and "The model 'none' can't be loaded" in other.stderr
+    other = fail(project, "train.py", "--pretrained-name", "none", "--output-dir", "b")
+    assert "The model 'none' can't be loaded" in other
 
 
 SIZES = ("width", "levels")
@@ -172,5 +163,4 @@ SIZES = ("width", "levels")
 def test_the_choices_pass_the_tests_of_their_projects(
     given: dict[str, Value], tmp_path: Path
 ) -> None:
-    project = make_project(tmp_path, given)
-    assert count_passed(run_tests(project)) >= 28
+    assert count_passed(run_tests(make_project(tmp_path, given))) >= 28

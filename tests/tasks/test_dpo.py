@@ -15,15 +15,7 @@ from support.chat_models import MAKE_MODELS, make_chat_project
 from support.files import write_files
 from support.in_order import OFF, ten_losses
 from support.rendering import render
-from support.training import (
-    assert_evaluated,
-    count_passed,
-    run_python,
-    run_tests,
-    start,
-    succeed,
-    tell,
-)
+from support.training import assert_evaluated, count_passed, run, run_tests, tell
 
 pytestmark = pytest.mark.train
 
@@ -53,11 +45,11 @@ def test_a_users_file_trains(tmp_path: Path) -> None:
     """predict.py reads rows of this form, too."""
     project = make_project(tmp_path, {"dpo.dataset": "jsonl", **SMALL})
     lines = write_pairs(project / "pairs.jsonl", 12)
-    trained = succeed(start(project, ["train.py", *BRIEF], 1))
-    assert trained.stdout.count("<assistant>[[") == 2, "both answers of the first pair are shown"
+    trained = run(project, "train.py", *BRIEF)
+    assert trained.count("<assistant>[[") == 2, "both answers of the first pair are shown"
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
-    asked = succeed(run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"]))
-    assert len(asked.stdout.split("\n")) == 3 + 1
+    asked = run(project, "predict.py", "prompts.jsonl", "hello", "--length", "3")
+    assert len(asked.split("\n")) == 3 + 1
 
 
 def test_kto_reads_four_texts_for_each_pair_and_takes_no_parts_of_a_batch(tmp_path: Path) -> None:
@@ -87,8 +79,7 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
     model: str, loss: str, tmp_path: Path
 ) -> None:
     given = {**PRETRAINED, "dpo.loss": loss, "dpo.model_name": model}
-    project = make_project(tmp_path, given, model)
-    assert count_passed(run_tests(project)) >= 38
+    assert count_passed(run_tests(make_project(tmp_path, given, model))) >= 38
 
 
 @pytest.mark.sweep
@@ -140,7 +131,7 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     project = make_project(tmp_path, given, *["llama_chatml"] * (model == "pretrained"))
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
-    succeed(start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1))
+    run(project, "train.py", *flags, "--test-path", "pairs.jsonl")
     expected = tell(project, BY_DEFINITION)
     assert expected["test_reward_accuracy"] > 0.1
     assert_evaluated(project, expected, rel=1e-4, abs=1e-5)
@@ -175,8 +166,8 @@ def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> 
     project = make_project(tmp_path, given, "llama_chatml")
     off, changed = tell(project, LORA)
     assert off < 1e-4 and changed > 0.1
-    succeed(start(project, ["train.py", *BRIEF, "--learning-rate", "0.001"], 2))
-    succeed(run_python(project, ["predict.py", "add 1 to 120", "--length", "3"]))
+    run(project, "train.py", *BRIEF, "--learning-rate", "0.001", processes=2)
+    run(project, "predict.py", "add 1 to 120", "--length", "3")
 
 
 @pytest.mark.sweep
@@ -185,12 +176,12 @@ def test_it_continues_from_an_exported_chat_model(tmp_path: Path) -> None:
     given: dict[str, Value] = {"project.task": "sft", "features.export.enabled": True}
     given |= {"sft.model": "pretrained", "sft.context": 128, "sft.model_name": "llama_chatml"}
     tuned = write_files(tmp_path / "tuned", render(given))
-    succeed(run_python(tuned, ["-c", MAKE_MODELS, "llama_chatml"]))
+    run(tuned, "-c", MAKE_MODELS, "llama_chatml")
     export = ["export.py", "--format", "transformers", "--output", "../chat"]
     for command in (["train.py", *BRIEF], export):
-        succeed(start(tuned, command, 1))
+        run(tuned, *command)
     project = make_project(tmp_path / "project", {**PRETRAINED, "dpo.model_name": "../chat"})
-    succeed(start(project, ["train.py", *BRIEF, "--log-every", "1"], 1))
+    run(project, "train.py", *BRIEF, "--log-every", "1")
     rows = [json.loads(row) for row in (project / "runs/latest/metrics.jsonl").open()]
     assert rows[0]["loss"] == pytest.approx(0.693147, abs=1e-4), "the first step has no gap"
 

@@ -18,7 +18,7 @@ from support.files import write_files
 from support.rendering import render, write_project
 from support.scores import ON_PROCESSES, run_cases, score_sets
 from support.split import assert_split_is_whole
-from support.training import ask, call, count_processes, said, start, succeed
+from support.training import ask, call, read_rows, run, said, succeed
 
 pytestmark = pytest.mark.train
 
@@ -190,22 +190,18 @@ def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     paths = ["path"] if len(set(rows)) > 1 else ["path", "val_path", "test_path"]  # can't be split
     files = dict.fromkeys(paths, "data.tsv")
     folder = project(tmp_path, dataset="files", text_columns=columns, **files)
-    script = ["train.py", "--epochs", "2", "--batch-size", "2"]
-    result = succeed(start(folder, script, processes))
-    assert count_processes(result.stdout) == processes and "nan" not in result.stdout
+    result = run(folder, "train.py", "--epochs", "2", "--batch-size", "2", processes=processes)
+    assert "nan" not in result
     (tmp_path / "data.tsv").unlink()  # it needs no data
     (tmp_path / "texts.txt").write_text("b c\na\nc\n", encoding="utf-8")
-    found = succeed(start(folder, ["predict.py", "a", "texts.txt", ""], processes))
-    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    rows = read_rows(run(folder, "predict.py", "a", "texts.txt", "", processes=processes))
     assert [row["text"] for row in rows] == ["a", "b c", "a", "c", ""]
     assert {len(row["vector"]) for row in rows} == {64}
-    found = start(folder, ["predict.py", "a", "texts.txt", "--npy", "all.npy"], processes)
-    assert found.returncode == 0 and not found.stdout, found.stderr
+    assert not run(folder, "predict.py", "a", "texts.txt", "--npy", "all.npy", processes=processes)
     stored = ask(folder, "import numpy", "numpy.load('all.npy').tolist()")
     assert stored == [pytest.approx(row["vector"], abs=1e-6) for row in rows[:4]]
     asked = ["predict.py", "a", "--search", "texts.txt", "--count", "2"]
-    found = succeed(start(folder, asked, processes))
-    [row] = map(json.loads, found.stdout.splitlines())
+    [row] = read_rows(run(folder, *asked, processes=processes))
     assert row["text"] == row["found"][0]["text"] == "a" and len(row["found"]) == 2
     assert row["found"][0]["similarity"] == pytest.approx(1, abs=1e-5)
     (tmp_path / "empty.txt").write_text("")
@@ -319,11 +315,9 @@ def test_images_and_texts_find_each_other(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render({**TASK, **settings}))
     write_pairs(folder)
     (folder / "cut.jpg").write_bytes((folder / "photos/1.jpg").read_bytes()[:-20])
-    result = succeed(start(folder, ["train.py", "--epochs", "2", "--batch-size", "2"], 2))
-    assert count_processes(result.stdout) == 2 and "nan" not in result.stdout
+    assert "nan" not in run(folder, "train.py", "--epochs", "2", "--batch-size", "2", processes=2)
     (folder / "pairs.csv").unlink()  # it needs no data
-    found = succeed(start(folder, ["predict.py", "colour 1", "photos", "x" * 300], 2))
-    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    rows = read_rows(run(folder, "predict.py", "colour 1", "photos", "x" * 300, processes=2))
     assert [row.get("text") for row in rows] == ["colour 1", *[None] * 12, "x" * 300]
     photos = [str(path.relative_to(folder)) for path in (folder / "photos").iterdir()]
     assert [row["image"] for row in rows[1:-1]] == sorted(photos)
@@ -331,13 +325,11 @@ def test_images_and_texts_find_each_other(tmp_path: Path) -> None:
     (folder / "texts.txt").write_text("colour 1\ncolour 2\n", encoding="utf-8")
     searches = [("colour 1", "photos", "image"), ("photos/0.png", "texts.txt", "text")]
     for given, corpus, key in searches:
-        found = succeed(start(folder, ["predict.py", given, "--search", corpus, "--count", "2"], 1))
-        [row] = map(json.loads, found.stdout.splitlines())
+        [row] = read_rows(run(folder, "predict.py", given, "--search", corpus, "--count", "2"))
         assert given in row.values() and len(row["found"]) == 2
         assert all(one.keys() == {key, "similarity"} for one in row["found"])
         assert row["found"][0]["similarity"] >= row["found"][1]["similarity"]
-    wrong = [["a", "--search", "pairs.csv"], ["cut.jpg"], ["no.png"]]
-    messages = said(folder, "predict.py", *wrong)
+    messages = said(folder, "predict.py", ["a", "--search", "pairs.csv"], ["cut.jpg"], ["no.png"])
     assert "takes a folder of images or a .txt file, not 'pairs.csv'" in messages[0]
     assert "cut.jpg can't be read as an image" in messages[1] and "no.png can't" in messages[2]
 
@@ -375,7 +367,7 @@ def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     )
     assert sum(sizes) == 88 and sizes[2] == 8 and counts[2] == 2  # equal to two of train
     assert counts[:2] == [35, 3] and shape == [3, 16, 16]
-    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2))
+    run(folder, "train.py", "--epochs", "1", "--batch-size", "8", processes=2)
     wrong = [["--pair-columns", "image,text"], ["--pair-columns", "captions,image"]]
     wrong += [["--dataset-name", name] for name in ("none", "blank", "nobody/nothing")]
     messages = said(folder, "train.py", *wrong)
@@ -434,10 +426,9 @@ def test_a_pretrained_clip_is_fine_tuned(lora: bool, tmp_path: Path) -> None:
     folder = write_files(tmp_path, render({**TASK, **answers, "features.lora.enabled": lora}))
     succeed(call(folder, MAKE_CLIP))
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
-    succeed(start(folder, ["train.py", *short], processes=2))
+    run(folder, "train.py", *short, processes=2)
     assert (folder / "runs/latest/adapter").is_dir() == lora
-    found = succeed(start(folder, ["predict.py", "a handwritten seven"], 1))
-    assert len(json.loads(found.stdout)["vector"]) == 16
+    assert len(json.loads(run(folder, "predict.py", "a handwritten seven"))["vector"]) == 16
     calls = [["--max-length", "41"], ["--pretrained-name", "nobody/nothing"]]
     messages = said(folder, "train.py", *calls)
     assert "takes at most 40 tokens: lower --max-length." in messages[0]
@@ -504,7 +495,7 @@ def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
     exports = [["export.py", "--format", kind] for kind in ("onnx", "torch", "safetensors")]
     exports.append(["export.py", "--format", "transformers", "--output", "exported"])
     for command in (["train.py", *brief], *exports, ["predict.py", text]):
-        run = succeed(start(folder, command, 1))
+        printed = run(folder, *command)
     code = f"""
 import torch
 from safetensors.torch import load_file
@@ -516,7 +507,7 @@ scales = [float(load_file("runs/latest/model.safetensors")["log_scale"])]
 scales += [float(network.logit_scale), float(CLIPModel.from_pretrained("clip").logit_scale)]
 """
     vector, scales = ask(folder, code, "[vector[0].tolist(), scales]")
-    assert vector == pytest.approx(json.loads(run.stdout)["vector"], abs=1e-5)
+    assert vector == pytest.approx(json.loads(printed)["vector"], abs=1e-5)
     assert scales[0] == pytest.approx(scales[1]) and scales[0] != scales[2]
 
 
@@ -532,8 +523,7 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     folder = project(tmp_path, **pretrained(name))
     make_encoders(folder, WORDS)
     assert_is_tuned(folder)
-    found = succeed(start(folder, ["predict.py", "The doctor bought the car."], 1))
-    assert len(json.loads(found.stdout)["vector"]) == 32
+    assert len(json.loads(run(folder, "predict.py", "The doctor bought the car."))["vector"]) == 32
 
 
 RIVAL = """
@@ -618,7 +608,7 @@ def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> No
     export = ["export.py", "--format", "transformers", "--output", "exported"]
     brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
     for command in (["train.py", *brief], export, ["predict.py", text]):
-        run = succeed(start(folder, command, 1))
+        printed = run(folder, *command)
     code = "from sentence_transformers import SentenceTransformer"
     vector = f"SentenceTransformer('exported', device='cpu').encode([{text!r}])[0].tolist()"
-    assert ask(folder, code, vector) == pytest.approx(json.loads(run.stdout)["vector"], abs=1e-5)
+    assert ask(folder, code, vector) == pytest.approx(json.loads(printed)["vector"], abs=1e-5)

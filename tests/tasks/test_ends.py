@@ -9,7 +9,7 @@ from scaffold.answers.catalog import Value
 from support.chat_models import MAKE_MODELS
 from support.files import write_files
 from support.rendering import of_task, render
-from support.training import run_python, succeed
+from support.training import run
 
 pytestmark = pytest.mark.train
 
@@ -22,7 +22,7 @@ def make_project(folder: Path, task: str, model: str, **more: Value) -> Path:
         **{name.replace("__", "."): value for name, value in more.items()},
     }
     write_files(folder, render(answers))
-    succeed(run_python(folder, ["-c", MAKE_MODELS, model]))
+    run(folder, "-c", MAKE_MODELS, model)
     return folder
 
 
@@ -45,8 +45,7 @@ def test_each_document_begins_as_the_model_has_seen_it(tmp_path: Path) -> None:
     )
     rows = [{"text": f"add {number}"} for number in range(90)]
     (project / "docs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    shown = succeed(run_python(project, ["-c", BLOCKS]))
-    text = "".join(json.loads(shown.stdout.splitlines()[-1]))
+    text = "".join(json.loads(run(project, "-c", BLOCKS).splitlines()[-1]))
     begins = text.count("<s>add ")
     assert begins > 60 and text.count("<s>") - begins < 9, "at the end of a block"
     assert "</s>add " not in text and "<s><s>" not in text
@@ -67,7 +66,7 @@ def test_what_is_exported_ends_where_its_template_ends_an_answer(tmp_path: Path)
     project = make_project(tmp_path, "sft", "llama_chatml", **more)
     saved = project / "llama_chatml/config.json"
     saved.write_text(json.dumps({**json.loads(saved.read_text()), "use_cache": False}))
-    succeed(run_python(project, ["-c", EXPORT]))
+    run(project, "-c", EXPORT)
     settings = json.loads((project / "out/generation_config.json").read_text())
     added = json.loads((project / "out/tokenizer.json").read_text())["added_tokens"]
     ids = {token["content"]: token["id"] for token in added}

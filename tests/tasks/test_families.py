@@ -7,7 +7,7 @@ import pytest
 from support.adapters import MAKE_MODELS, make
 from support.files import write_files
 from support.rendering import render
-from support.training import start, succeed
+from support.training import run, start
 
 FAMILIES = ["albert", "big_bird", "deberta-v2", "electra", "esm", "longformer", "modernbert"]
 FAMILIES += ["mpnet", "xlm-roberta", "xlnet"]
@@ -36,7 +36,7 @@ def test_encoders_of_many_families_are_trained(task: str, models: Path, tmp_path
     project = write_project(tmp_path, task, models / "albert")
     for name in FAMILIES:
         model = ["--pretrained-name", str(models / name), "--output-dir", f"runs/{name}"]
-        result = start(project, ["train.py", *SHORT, *model], 1)
+        result = start(project, ["train.py", *SHORT, *model])
         if (task, name) == ("question_answering", "esm"):
             assert "can't be loaded: Unrecognized configuration class" in result.stderr
             assert "Traceback" not in result.stderr
@@ -50,7 +50,6 @@ def test_encoders_of_many_families_are_trained(task: str, models: Path, tmp_path
 def test_longformer_is_trained_on_two_processes(task: str, models: Path, tmp_path: Path) -> None:
     """Its layers for global attention have no gradient where no token attends to all others."""
     project = write_project(tmp_path, task, models / "longformer", "unused_parameters")
-    succeed(start(project, ["train.py", *SHORT], 2))
+    run(project, "train.py", *SHORT, processes=2)
     inputs = ["Kelby is in Oslo.", *["Where?"] * (task == "question_answering")]
-    found = start(project, ["predict.py", *inputs], 1)
-    assert found.returncode == 0 and found.stdout, found.stderr
+    assert run(project, "predict.py", *inputs)

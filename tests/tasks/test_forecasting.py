@@ -1,6 +1,5 @@
 """Forecasting a user's series."""
 
-import csv
 from collections.abc import Mapping
 from datetime import date, timedelta
 from math import sin
@@ -16,13 +15,12 @@ from support.rendering import of_task, render
 from support.training import (
     assert_evaluated,
     count_passed,
-    count_processes,
     last_metrics,
-    run_python,
+    read_rows,
+    run,
     run_tests,
     said,
     start,
-    succeed,
     tell,
 )
 
@@ -65,13 +63,11 @@ def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
 def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. The forecasts follow the last value of each series."""
     project = make_project(tmp_path, {f"{TASK}.loss": "quantiles"})
-    trained = succeed(start(project, ["train.py", *BRIEF], 1))
-    assert "val_coverage" in trained.stdout
+    assert "val_coverage" in run(project, "train.py", *BRIEF)
     rows = list_rows()
     ends = [row for row in rows if row < DAYS[100]]  # shop 2 has no value on its last day but one
     write_rows(project / "new.csv", [*ends, f"{DAYS[100]},,002", *(f"{d},7,new" for d in DAYS)])
-    asked = succeed(run_python(project, ["predict.py", "new.csv"]))
-    lines = list(csv.DictReader(asked.stdout.splitlines()))
+    lines = read_rows(run(project, "predict.py", "new.csv"))
     assert len(lines) == 6 * 5
     for line in lines:
         values = [float(line[name]) for name in ("quantile_0.1", "forecast", "quantile_0.9")]
@@ -110,8 +106,7 @@ def test_a_users_file_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.sweep
 def test_gaps_are_refused_if_asked(tmp_path: Path) -> None:
-    project = make_project(tmp_path, {f"{TASK}.missing": "refuse"})
-    [message] = said(project, "train.py", BRIEF)
+    [message] = said(make_project(tmp_path, {f"{TASK}.missing": "refuse"}), "train.py", BRIEF)
     assert message == f"sales.csv: series '000' has no value at {DAYS[50]} 00:00:00."
 
 
@@ -123,24 +118,22 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
     code = "import pandas as pd; t = range(0, 1200, 10); " + (
         "pd.DataFrame({'ds': t, 'y': [x % 70 + x / 9 for x in t]}).to_parquet('one.parquet')"
     )
-    assert run_python(project, ["-c", code]).returncode == 0
-    borders = ["--val-from", "900", "--test-from", "1000"]
-    succeed(start(project, ["train.py", *BRIEF, *borders], 1))
+    run(project, "-c", code)
+    run(project, "train.py", *BRIEF, "--val-from", "900", "--test-from", "1000")
     code = (
         "from data import build_datasets; from predict import load; config, _ = load(); "
         "print([(int(p.starts[:, 1].min()), int(p.starts[:, 1].max())) "
         "for p in build_datasets(config)])"
     )
-    assert run_python(project, ["-c", code]).stdout == "[(14, 85), (90, 95), (100, 115)]\n"
-    asked = run_python(project, ["predict.py", "one.parquet"])
-    assert asked.stdout.splitlines()[1].startswith("all,1200,"), asked.stderr
+    assert start(project, ["-c", code]).stdout == "[(14, 85), (90, 95), (100, 115)]\n"
+    assert run(project, "predict.py", "one.parquet").splitlines()[1].startswith("all,1200,")
     code = (
         "import pandas as pd; t = pd.date_range('2026-01-20', periods=120).strftime('%Y%m%d'); "
         "pd.DataFrame({'ds': t.astype(int), 'y': range(120)}).to_parquet('days.parquet'); "
         "from data import read_series; from train import Config; "
         "found = read_series(Config(path='days.parquet')).columns; print(len(found), found[-1])"
     )
-    assert run_python(project, ["-c", code]).stdout == "120 2026-05-19 00:00:00\n"
+    assert start(project, ["-c", code]).stdout == "120 2026-05-19 00:00:00\n"
 
 
 # the same daily values in other files, and hours when summer time ends
@@ -168,10 +161,8 @@ for path in ("na.csv", "zone.csv", "zone.parquet", "index.parquet", "two.parquet
 
 
 def test_files_with_time_zones_indices_and_a_series_named_na_are_read(tmp_path: Path) -> None:
-    project = make_project(tmp_path, {})
-    read = run_python(project, ["-c", FILES])
-    *days, hours = read.stdout.splitlines()
-    assert days == ["NA|b|2026-01-20 00:00:00|2026-05-19 00:00:00|2"] * 5, read.stderr
+    *days, hours = run(make_project(tmp_path, {}), "-c", FILES).splitlines()
+    assert days == ["NA|b|2026-01-20 00:00:00|2026-05-19 00:00:00|2"] * 5
     assert hours == "NA|b|2026-10-23 22:00:00|2026-10-28 21:00:00|2"
 
 
@@ -235,15 +226,13 @@ def test_metrics_are_those_of_utilsforecast_on_any_processes(loss: str, tmp_path
     pytest.importorskip("utilsforecast", reason="utilsforecast is not installed")
     given = {f"{TASK}.loss": loss, "features.evaluate.enabled": True, f"{TASK}.horizon": 6}
     project = make_project(tmp_path, given)
-    trained = succeed(start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1))
+    run(project, "train.py", "--epochs", "3", "--batch-size", "4")
     found = tell(project, EXACT)
     assert found["windows"] == 5 * 7 and found["targets"] < 6 * 35, "there are gaps"
     expected = {f"test_{name}": value for name, value in found["scores"].items()}
     assert_evaluated(project, expected, rel=1e-5)
     for processes in (2, 3):
-        script = ["train.py", *BRIEF, "--output-dir", f"runs/{processes}"]
-        trained = succeed(start(project, script, processes))
-        assert count_processes(trained.stdout) == processes
+        run(project, "train.py", *BRIEF, "--output-dir", f"runs/{processes}", processes=processes)
 
 
 @pytest.mark.sweep
@@ -273,9 +262,8 @@ print(forecast_scores(count_errors(naive, targets, scales).sum(dim=0))["mase"])
 def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Path) -> None:
     """On the default data, where the page says that the naive forecast has a MASE of 1."""
     project = write_files(tmp_path, render({"project.task": TASK, f"{TASK}.model": model}))
-    naive = run_python(project, ["-c", NAIVE])
-    assert float(naive.stdout) == pytest.approx(1, abs=0.05), naive.stderr
-    succeed(start(project, ["train.py"], 1))
+    assert float(run(project, "-c", NAIVE)) == pytest.approx(1, abs=0.05)
+    run(project, "train.py")
     assert last_metrics(project)["test_mase"] < 0.8
 
 
@@ -284,5 +272,5 @@ def test_an_interval_holds_as_many_values_as_it_says(tmp_path: Path) -> None:
     """Of the made-up series, with the default settings: 80 % of the test data, up to 4 %."""
     answers: dict[str, Value] = {"project.task": TASK, f"{TASK}.loss": "quantiles"}
     project = write_files(tmp_path, render(answers))
-    succeed(start(project, ["train.py"], 1))
+    run(project, "train.py")
     assert abs(last_metrics(project)["test_coverage"] - 0.8) < 0.04

@@ -12,7 +12,7 @@ import pytest
 
 from support.files import write_files
 from support.rendering import write_project
-from support.training import ask, said, start, succeed
+from support.training import ask, run, said
 
 pytestmark = [pytest.mark.train, pytest.mark.sweep]
 
@@ -163,8 +163,7 @@ def test_a_dataset_of_the_hub_is_read(task: str, tmp_path: Path) -> None:
     store(project / "own", dataset, {})
     sizes, first = ask(project, dataset.read, "[list(map(len, parts)), first]")
     assert sizes == [36, 5, 4] and first == dataset.first
-    brief = ["--epochs", "1", "--max-steps", "2", "--batch-size", "4"]
-    succeed(start(project, ["train.py", *brief], processes=2))
+    run(project, "train.py", "--epochs", "1", "--max-steps", "2", "--batch-size", "4", processes=2)
     wrong = {**dataset.wrong, ("--dataset-name", "nobody/nothing"): "can't be loaded"}
     for message, part in zip(said(project, "train.py", *wrong), wrong.values(), strict=True):
         assert part in message

@@ -13,14 +13,7 @@ from scaffold.errors import AnswerError
 from support.adapters import MAKE_MODELS, make
 from support.files import write_files
 from support.rendering import render, write_project
-from support.training import (
-    count_passed,
-    count_processes,
-    run_tests,
-    said,
-    start,
-    succeed,
-)
+from support.training import count_passed, run, run_tests, said
 
 TEXTS, IMAGES = "text_classification", "image_classification"
 MADE = {TEXTS: "reviews", IMAGES: "scenes"}  # what needs no file
@@ -174,8 +167,8 @@ def test_metrics_are_those_of_scikit_learn(
     """On the whole set, for any number of samples, batch size and processes."""
     write_project(tmp_path, task, dataset=MADE[task], labels=labels)
     (tmp_path / "exact.py").write_text(EXACT)
-    result = succeed(start(tmp_path, ["exact.py", labels], processes))
-    assert result.stdout.count(f"equal on {processes}") == processes
+    result = run(tmp_path, "exact.py", labels, processes=processes)
+    assert result.count(f"equal on {processes}") == processes
     proven("sets of samples with labels or numbers, scored as by scikit-learn", 4)
 
 
@@ -201,10 +194,9 @@ def test_made_data_are_learned(
     answers = resolve(load_catalog(), {"project.task": task, f"{task}.dataset": MADE[task]})
     batch_size = int(answers["training.batch_size"]) // processes
     script = ["train.py", "--batch-size", str(batch_size)]
-    result = succeed(start(folder, script, processes, timeout=1200))
-    assert count_processes(result.stdout) == processes
+    result = run(folder, *script, processes=processes, timeout=1200)
     name, limit, sign = GOALS[task, labels]
-    [line] = [line for line in result.stdout.splitlines() if line.startswith("done | ")]
+    [line] = [line for line in result.splitlines() if line.startswith("done | ")]
     value = float(line.split(f" {name} ")[1].split(" | ")[0])
     assert sign * value >= sign * limit, line
     proven("stated results with several labels or numbers", 1)
@@ -252,8 +244,7 @@ def test_a_pretrained_model_gets_tokens_for_a_middle(tmp_path: Path) -> None:
     given = {"dataset": "text", "model": "pretrained", "model_name": "gpt2"}
     folder = write_project(tmp_path, LM, fill_in_middle="spm", **given)
     make(MAKE_MODELS, folder, "gpt2")
-    result = succeed(start(folder, ["train.py", "--epochs", "1", "--max-steps", "5"], 2))
-    assert count_processes(result.stdout) == 2
+    run(folder, "train.py", "--epochs", "1", "--max-steps", "5", processes=2)
     around = "def f(x):<middle>return x"
-    result = succeed(start(folder, ["predict.py", "--length", "4", around], 1))
-    assert result.stdout.startswith("def f(x):") and result.stdout.rstrip().endswith("return x")
+    result = run(folder, "predict.py", "--length", "4", around)
+    assert result.startswith("def f(x):") and result.rstrip().endswith("return x")

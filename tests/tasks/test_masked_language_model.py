@@ -18,7 +18,7 @@ from support.encoders import (
 from support.files import write_files
 from support.rendering import write_project
 from support.scores import ON_PROCESSES, score_sets
-from support.training import ask, call, said, start, succeed
+from support.training import ask, call, read_rows, run, said, succeed
 
 pytestmark = pytest.mark.train
 
@@ -130,8 +130,7 @@ def test_a_pretrained_model_is_trained(name: str, tmp_path: Path) -> None:
     assert max(sizes) == 64 and len(sizes) >= 3 and cut == 0 and several
     assert set(special) == {""}
     assert_is_tuned(folder)
-    found = succeed(start(folder, ["predict.py", "import [MASK]", "--json", "--top", "3"], 1))
-    rows = [json.loads(row) for row in found.stdout.splitlines()]
+    rows = read_rows(run(folder, "predict.py", "import [MASK]", "--json", "--top", "3"))
     assert len(rows) == 3 and all(row["filled"].startswith("import") for row in rows)
     succeed(call(folder, MAKE_GPT))
     [message] = said(folder, "train.py", ["--pretrained-name", "gpt2"])

@@ -12,15 +12,7 @@ from support.bad_files import refuse_paths
 from support.detectors import COCO, TASK, share_images
 from support.files import write_files
 from support.rendering import of_task, render
-from support.training import (
-    assert_evaluated,
-    count_passed,
-    run_python,
-    run_tests,
-    start,
-    succeed,
-    tell,
-)
+from support.training import assert_evaluated, count_passed, read_rows, run, run_tests, tell
 
 pytestmark = pytest.mark.train
 
@@ -107,15 +99,14 @@ def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, size:
 
 
 def draw(folder: Path, target: str, count: int, size: int = 64) -> None:
-    succeed(run_python(folder, ["-c", DRAW, target, str(count), str(size)]))
+    run(folder, "-c", DRAW, target, str(count), str(size))
 
 
 def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> None:
     """Polygons, run lengths as numbers and as a text, and polygons from 0 to 1."""
     found = []
     for kind in ("coco", "yolo"):
-        project = make_project(tmp_path / kind, kind)
-        found.append(tell(project, READ))
+        found.append(tell(make_project(tmp_path / kind, kind), READ))
     (rows, same), (others, _) = found
     assert same == 60 and len(rows) == 40
     assert rows == others
@@ -125,10 +116,9 @@ def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> N
 def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Predicted masks have the size of their images."""
     project = make_project(tmp_path, "coco", size=0)
-    succeed(start(project, ["train.py", *BRIEF], 1))
-    command = ["predict.py", "things/coco", "--threshold", "0.0", "--pictures", "drawn"]
-    asked = succeed(run_python(project, command))
-    rows = list(map(json.loads, asked.stdout.splitlines()))
+    run(project, "train.py", *BRIEF)
+    asked = run(project, "predict.py", "things/coco", "--threshold", "0.0", "--pictures", "drawn")
+    rows = read_rows(asked)
     sizes = [tuple(one["mask"]["size"]) for row in rows[:6] for one in row["objects"]]
     assert {*sizes} == {(40 + number % 5, 60 - number % 3) for number in range(6)}
     assert len(list(project.glob("drawn/*.png"))) == 40
@@ -200,10 +190,10 @@ def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) ->
         (project / f"things/coco/{name}").mkdir()
         for path in (project / f"things/{name}/coco").iterdir():
             (project / f"things/coco/{name}" / path.name).write_bytes(path.read_bytes())
-    succeed(start(project, ["train.py", "--epochs", "8", "--batch-size", "4"], 1))
-    asked = succeed(run_python(project, ["predict.py", "things/coco/test", "--threshold", "0"]))
+    run(project, "train.py", "--epochs", "8", "--batch-size", "4")
+    asked = run(project, "predict.py", "things/coco/test", "--threshold", "0")
     true = "things/test/coco/annotations.json"
-    expected = tell(project, COCO, true, "bbox", "segm", stdin=asked.stdout)
+    expected = tell(project, COCO, true, "bbox", "segm", stdin=asked)
     assert len(expected) == 6 and all(0.05 < value < 1 for value in expected.values())
     assert_evaluated(project, expected, abs=1e-6)
 

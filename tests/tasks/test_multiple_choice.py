@@ -15,7 +15,7 @@ from support.encoders import (
 )
 from support.rendering import write_project
 from support.scores import ON_PROCESSES, score_sets
-from support.training import ask, start, succeed
+from support.training import ask, run
 
 pytestmark = pytest.mark.train
 
@@ -117,8 +117,7 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     assert lengths == [64, 64] and worst < 1e-5
     assert starts[1].lower().replace(" ", "").startswith("itrainshere.")
     assert_is_tuned(folder, inputs=0)
-    found = succeed(start(folder, ["predict.py", "Ann sings.", "Bo naps.", "It rains."], 1))
-    assert len(found.stdout.splitlines()) == 2
+    assert len(run(folder, "predict.py", "Ann sings.", "Bo naps.", "It rains.").splitlines()) == 2
 
 
 NOTE = """

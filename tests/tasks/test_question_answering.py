@@ -16,7 +16,7 @@ from support.encoders import (
 )
 from support.rendering import write_project
 from support.scores import ON_PROCESSES, SETS, score_sets
-from support.training import ask, count_processes, said, start, succeed
+from support.training import ask, read_rows, run, said
 
 pytestmark = pytest.mark.train
 
@@ -40,17 +40,16 @@ def test_long_texts_train_and_are_searched(processes: int, tmp_path: Path) -> No
     paths = {"path": "data.jsonl", "val_path": "val.jsonl", "test_path": "val.jsonl"}
     folder = project(tmp_path, dataset="squad", **paths)
     script = ["train.py", "--epochs", "1", "--batch-size", "4", "--limit-batches", "3"]
-    result = succeed(start(folder, script, processes))
-    assert count_processes(result.stdout) == processes
+    result = run(folder, *script, processes=processes)
     for part, count in (("training", 3), ("validation", 1), ("test", 1)):
         line = f"{count} questions of the {part} data have answers that fit into no window"
-        assert line in result.stdout
+        assert line in result
     none, half = said(folder, "train.py", ["--path", "val.jsonl"], ["--overlap", "65"])
     assert "No window contains an answer of the training data: raise --max-length." in none
     assert "--overlap 65 is more than half of --max-length" in half
     (tmp_path / "data.jsonl").unlink()  # predict.py does not need it
-    found = succeed(start(folder, ["predict.py", "val.jsonl", "val.jsonl", "--json"], processes))
-    one, other = (json.loads(row) for row in found.stdout.splitlines())
+    found = run(folder, "predict.py", "val.jsonl", "val.jsonl", "--json", processes=processes)
+    one, other = read_rows(found)
     assert one == pytest.approx(other)
     context = str(rows[-1]["context"])
     for row in (one, other):
@@ -178,8 +177,7 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     assert all(set("".join(part)) <= {"\u200b"} for part in missing), "each word is in a window"
     assert 0 < min(question) < max(question) < 64, "a long question is cut"
     assert_is_tuned(folder, inputs=3)
-    found = succeed(start(folder, ["predict.py", "Kelby was born in Oslo.", "Where?", "--json"], 1))
-    [row] = [json.loads(row) for row in found.stdout.splitlines()]
+    [row] = read_rows(run(folder, "predict.py", "Kelby was born in Oslo.", "Where?", "--json"))
     if row["answer"]:
         assert "Kelby was born in Oslo."[row["start"] : row["end"]] == row["answer"]
 

@@ -9,15 +9,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.chat_models import make_chat_project
 from support.in_order import OFF, ten_losses
-from support.training import (
-    assert_evaluated,
-    count_passed,
-    run_python,
-    run_tests,
-    start,
-    succeed,
-    tell,
-)
+from support.training import assert_evaluated, count_passed, run, run_tests, start, tell
 
 pytestmark = pytest.mark.train
 
@@ -47,11 +39,10 @@ def test_a_users_file_trains(tmp_path: Path) -> None:
     lines = write_pairs(project / "pairs.jsonl", 12)
     equal = '{"prompt": "a", "chosen": "b", "rejected": "b"}'
     (project / "pairs.jsonl").write_text("\n".join([equal, *lines, equal]) + "\n")
-    trained = succeed(start(project, ["train.py", *BRIEF, "--batch-size", "2"], 2))
+    trained = run(project, "train.py", *BRIEF, "--batch-size", "2", processes=2)
     expected = "pairs.jsonl, line 1: chosen and rejected are equal. Such pairs are left out: 2."
-    assert trained.stdout.count(expected) == 1
-    asked = succeed(run_python(project, ["predict.py", "pairs.jsonl"]))
-    assert len(asked.stdout.strip().split("\n")) == 1 + 2 * 14
+    assert trained.count(expected) == 1
+    assert len(run(project, "predict.py", "pairs.jsonl").strip().split("\n")) == 1 + 2 * 14
 
 
 LOADED = """
@@ -86,8 +77,8 @@ def test_transformers_loads_the_exported_folder(adapters: bool, tmp_path: Path) 
         ["train.py", *BRIEF, "--learning-rate", "0.01"],
         ["export.py", "--format", "transformers", "--output", "out"],
     ):
-        succeed(start(project, command, 1))
-    asked = run_python(project, ["predict.py", "pairs.jsonl"])
+        run(project, *command)
+    asked = start(project, ["predict.py", "pairs.jsonl"])
     rewards = [float(line.split(",")[-1]) for line in asked.stdout.strip().split("\n")[1:]]
     found = tell(project, LOADED, "out", *lines, real=True)
     assert len(found) == 80 and len(set(found)) > 40
@@ -98,8 +89,7 @@ def test_transformers_loads_the_exported_folder(adapters: bool, tmp_path: Path) 
 @pytest.mark.parametrize("model", ["llama_none", "gpt2_none", "qwen3_thinks"])
 def test_a_pretrained_model_passes_the_tests_of_its_project(model: str, tmp_path: Path) -> None:
     given = {**PRETRAINED, "reward_model.model_name": model}
-    project = make_project(tmp_path, given, model)
-    assert count_passed(run_tests(project)) >= 28
+    assert count_passed(run_tests(make_project(tmp_path, given, model))) >= 28
 
 
 # the metrics of the test data from their definition, in double precision and pair by pair
@@ -129,7 +119,7 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     project = make_project(tmp_path, given, *["llama_chatml"] * (model == "pretrained"))
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
-    succeed(start(project, ["train.py", *flags, "--test-path", "pairs.jsonl"], 1))
+    run(project, "train.py", *flags, "--test-path", "pairs.jsonl")
     expected = tell(project, BY_DEFINITION)
     assert expected["test_accuracy"] > 0.1
     assert_evaluated(project, expected, rel=1e-4, abs=1e-5)

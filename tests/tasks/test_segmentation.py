@@ -1,6 +1,5 @@
 """Semantic segmentation of a user's images and masks."""
 
-import csv
 import json
 import shutil
 from collections.abc import Mapping
@@ -18,13 +17,12 @@ from support.split import assert_split_trains_alike
 from support.training import (
     assert_evaluated,
     count_passed,
-    count_processes,
+    read_rows,
     resume_everywhere,
-    run_python,
+    run,
     run_tests,
     said,
     start,
-    succeed,
     tell,
 )
 
@@ -79,7 +77,7 @@ for name in ("images", "masks"):
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
     """A project for images of a folder, and the folder."""
     write_files(folder, render({"project.task": TASK, **FOLDER, **given}))
-    succeed(run_python(folder, ["-c", DRAW, "scans", str(count)]))
+    run(folder, "-c", DRAW, "scans", str(count))
     return folder
 
 
@@ -124,11 +122,10 @@ assert {*found[mask == 1]} == {data.VOID} and not found[mask != 1].any()
 def test_objects_of_a_coco_file_are_masks(tmp_path: Path) -> None:
     """Pixels of two classes are void."""
     project = make_project(tmp_path, {f"{TASK}.dataset": "coco"})
-    read = succeed(run_python(project, ["-c", OBJECTS]))
-    rows = [line for line in read.stdout.splitlines() if line.startswith("scans/images/")]
+    read = run(project, "-c", OBJECTS)
+    rows = [line for line in read.splitlines() if line.startswith("scans/images/")]
     assert len({*rows}) == 40
-    trained = succeed(start(project, ["train.py", *BRIEF], 2))
-    assert count_processes(trained.stdout) == 2
+    run(project, "train.py", *BRIEF, processes=2)
 
 
 # the samples of each split of several folders: train/images and images/train, val and valid
@@ -151,8 +148,8 @@ for path in ("one", "other", "third"):
 
 def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> None:
     project = make_project(tmp_path, {}, count=14)
-    read = succeed(run_python(project, ["-c", f"from pathlib import Path\n{SPLITS}"]))
-    one, other, third = map(json.loads, read.stdout.splitlines())
+    read = run(project, "-c", f"from pathlib import Path\n{SPLITS}")
+    one, other, third = map(json.loads, read.splitlines())
     assert list(map(len, one)) == [14, 5, 4]
     assert one == other == third
     shutil.rmtree(project / "other/masks/val")
@@ -164,16 +161,15 @@ def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> No
 def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Predicted masks have the size of their images."""
     project = make_project(tmp_path, {})
-    succeed(start(project, ["train.py", *BRIEF], 1))
-    asked = succeed(run_python(project, ["predict.py", "scans/images"]))
-    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    run(project, "train.py", *BRIEF)
+    rows = read_rows(run(project, "predict.py", "scans/images"))
     assert len(rows) == 40
     for row in rows:
         assert sum(float(row[f"class_{label}"]) for label in range(3)) == pytest.approx(1)
     ask = "from PIL import Image; import sys; print([Image.open(p).size for p in sys.argv[1:]])"
-    sizes = run_python(project, ["-c", ask, rows[0]["mask"], rows[0]["image"]]).stdout
+    sizes = start(project, ["-c", ask, rows[0]["mask"], rows[0]["image"]]).stdout
     assert sizes == "[(30, 20), (30, 20)]\n"
-    succeed(run_python(project, ["-c", WRONG]))
+    run(project, "-c", WRONG)
     expected = {
         "class": "class/masks/000.png has the class 7. Classes are from 0 to 2 (--classes)",
         "twice": "twice/masks/000.png and twice/masks/000.tif are masks of the same image.",
@@ -214,8 +210,8 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(model: str, tmp_path
     project = make_project(tmp_path, given)
     if model == "transformers":
         make_pretrained(project, "segformer")
-    succeed(run_python(project, ["-c", DRAW, "scans/test", "37"]))
-    succeed(start(project, ["train.py", "--epochs", "3", "--batch-size", "4"], 1))
+    run(project, "-c", DRAW, "scans/test", "37")
+    run(project, "train.py", "--epochs", "3", "--batch-size", "4")
     iou, accuracy = tell(project, EXACT)
     assert 0.1 < iou < 1 and 0.1 < accuracy < 1
     expected = {"test_mean_iou": iou, "test_pixel_accuracy": accuracy}
@@ -238,7 +234,7 @@ def test_a_users_folder_passes_the_tests_of_its_project(
 ) -> None:
     project = make_project(tmp_path, {**given, f"{TASK}.image_size": 32})
     if given.get(f"{TASK}.dataset") == "coco":
-        assert run_python(project, ["-c", OBJECTS]).returncode == 0
+        run(project, "-c", OBJECTS)
     assert count_passed(run_tests(project)) >= 28
 
 
@@ -275,8 +271,8 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
     given |= {"project.task": TASK, "training.num_workers": 1}
     project = write_files(tmp_path, render(given))
     for code in ([DRAW, "scans", "30"], [STORE]):
-        succeed(run_python(project, ["-c", *code]))
-    succeed(start(project, ["train.py", *BRIEF], 1))
+        run(project, "-c", *code)
+    run(project, "train.py", *BRIEF)
     expected = {
         "cut": "cut, train, row 3, column photo can't be read as an image: ",
         "other": "other, train, row 3, column annotation can't be read as an image: ",
@@ -334,18 +330,15 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
         write_files(tmp_path, render({"project.task": TASK, **PRETRAINED})), kind
     )
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
-    trained = succeed(start(project, brief, 2))
-    assert count_processes(trained.stdout) == 2
-    same = run_python(project, ["-c", SAME])
-    assert same.stdout.endswith("\nthe same\n(50, 40)\n"), same.stderr
+    run(project, *brief, processes=2)
+    assert run(project, "-c", SAME).endswith("\nthe same\n(50, 40)\n")
 
 
 @pytest.mark.sweep
 def test_a_model_that_can_not_be_used_is_named(tmp_path: Path) -> None:
     files = render({"project.task": TASK, **PRETRAINED})
     project = make_pretrained(write_files(tmp_path, files), "segformer")
-    calls = [["--pretrained-name", "nothing"], ["--image-size", "16"]]
-    name, size = said(project, "train.py", *calls)
+    name, size = said(project, "train.py", ["--pretrained-name", "nothing"], ["--image-size", "16"])
     assert name.startswith("The model 'nothing' can't be loaded: ")
     assert size.startswith("The model 'small' can't take images of 16 x 16 pixels: choose")
 

@@ -1,6 +1,5 @@
 """Self-supervised learning: negatives of all processes, probes, and a user's folder of images."""
 
-import csv
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,10 +20,9 @@ from support.training import (
     last_metrics,
     last_tested,
     read_report,
-    run_python,
+    read_rows,
+    run,
     run_tests,
-    start,
-    succeed,
     tell,
 )
 
@@ -64,7 +62,7 @@ def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
 
 
 def draw(folder: Path, target: str, count: int) -> None:
-    succeed(run_python(folder, ["-c", DRAW, target, str(count)]))
+    run(folder, "-c", DRAW, target, str(count))
 
 
 # --- SimCLR -------------------------------------------------------------------------------------
@@ -202,7 +200,7 @@ def test_training_improves_the_features(
     """The page says what pixels and an encoder with new weights reach beside a trained one."""
     project = write_files(tmp_path, render({"project.task": TASK, **given}))
     before = tell(project, UNTRAINED)
-    succeed(start(project, ["train.py"], 1, timeout=600))
+    run(project, "train.py", timeout=600)
     last = last_metrics(project)
     assert max(before["pixels"].values()) < 0.87
     for name, bound in least.items():
@@ -217,11 +215,10 @@ def test_a_users_folder(tmp_path: Path) -> None:
     """It trains, predict.py writes features, and what is wrong is named."""
     given = {**FOLDER, **MAE, **LABELLED, f"{TASK}.vit_width": 32}
     project = make_project(tmp_path, given)
-    succeed(start(project, ["train.py", *BRIEF], 1))
+    run(project, "train.py", *BRIEF)
     assert list(project.glob("runs/latest/reconstructions_*.png"))
     assert 0 <= last_tested(project)["test_linear_accuracy"] <= 1
-    asked = succeed(start(project, ["predict.py", "marks/red"], 1))
-    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    rows = read_rows(run(project, "predict.py", "marks/red"))
     assert len(rows) == 20 and rows[0]["image"] == "marks/red/001.png"
     assert len({row["feature_31"] for row in rows}) > 1 and len(rows[0]) == 1 + 32
     shutil.copytree(project / "marks", project / "new")
@@ -255,7 +252,7 @@ def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_pa
     given = {**FOLDER, **LABELLED, **given, "features.evaluate.enabled": True}
     project = make_project(tmp_path, given)
     draw(project, "marks/test", 37)
-    succeed(start(project, ["train.py", *BRIEF], 1))
+    run(project, "train.py", *BRIEF)
     tested = last_tested(project)
     assert len(tested) == 3
     assert_evaluated(project, tested, rel=1e-5)
@@ -287,14 +284,12 @@ print("loaded")
 def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path: Path) -> None:
     """With the lines of the page, which need the same architecture in both projects."""
     given: dict[str, Value] = {**FOLDER, f"{TASK}.encoder": library, f"{TASK}.backbone": name}
-    project = make_project(tmp_path / "features", given)
-    succeed(start(project, ["train.py", *BRIEF], 1))
+    run(make_project(tmp_path / "features", given), "train.py", *BRIEF)
     other = "image_classification"
     write_files(
         tmp_path / "classes", render({f"{other}.model": library, f"{other}.backbone": name})
     )
-    result = run_python(tmp_path / "classes", ["-c", FINE_TUNE])
-    assert result.stdout == "loaded\n", result.stderr
+    assert run(tmp_path / "classes", "-c", FINE_TUNE) == "loaded\n"
 
 
 @pytest.mark.sweep
@@ -315,5 +310,4 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
 def test_the_choices_pass_the_tests_of_their_projects(
     given: dict[str, Value], tmp_path: Path
 ) -> None:
-    project = make_project(tmp_path, given)
-    assert count_passed(run_tests(project)) >= 23
+    assert count_passed(run_tests(make_project(tmp_path, given))) >= 23

@@ -15,7 +15,7 @@ from support.training import (
     ask,
     assert_evaluated,
     count_passed,
-    run_python,
+    run,
     run_tests,
     start,
     succeed,
@@ -73,7 +73,7 @@ def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path
     """A project, with these models in it. It uses the first one."""
     first = {"seq2seq.model_name": models[0]} if models else {}
     write_files(folder, render({**PRETRAINED, **first, **given}))
-    succeed(run_python(folder, ["-c", MAKE_MODELS, *models]))
+    run(folder, "-c", MAKE_MODELS, *models)
     return folder
 
 
@@ -91,15 +91,15 @@ def test_a_pretrained_model_trains_predicts_and_is_exported(tmp_path: Path) -> N
     """Its weights are in 32 bits, and what is exported is loaded by transformers."""
     given = {"features.export.enabled": True, "seq2seq.source_prefix": "write: "}
     project = make_project(tmp_path, given, "t5", "mbart")
-    trained = succeed(start(project, ["train.py", *BRIEF, "--max-source-length", "20"], 1))
+    trained = succeed(start(project, ["train.py", *BRIEF, "--max-source-length", "20"]))
     assert " of 8000 texts are cut to 20 tokens" in trained.stderr
-    refused = start(project, ["train.py", *BRIEF, "--model-name", "mbart"], 1)
+    refused = start(project, ["train.py", *BRIEF, "--model-name", "mbart"])
     assert "mbart has no token that starts or pads a target" in refused.stderr
     texts = ["1.2.1998", "", "1.2.1998 " * 30]
-    asked = run_python(project, ["predict.py", *texts, "--length", "5", "--json"])
+    asked = start(project, ["predict.py", *texts, "--length", "5", "--json"])
     assert asked.returncode == 0 and "1 of 3 texts are cut" in asked.stderr, asked.stderr
     assert [json.loads(row)["source"] for row in asked.stdout.splitlines()] == texts
-    succeed(run_python(project, ["export.py", "--format", "transformers", "--output", "out"]))
+    run(project, "export.py", "--format", "transformers", "--output", "out")
     code = "from transformers import AutoModelForSeq2SeqLM as M; model = M.from_pretrained('out')"
     code += "\ntypes = [*{str(weight.dtype) for weight in model.parameters()}]"
     settings = "[types, model.config.use_cache, model.generation_config.use_cache]"
@@ -145,10 +145,10 @@ def test_metrics_are_those_of_the_libraries_on_any_processes(metric: str, tmp_pa
     text = "".join(f"{source},{target or 'none'}\n" for source, target in pairs)
     (project / "pairs.csv").write_text(f"source,target\n{text}")
     flags = ["--epochs", "30", "--batch-size", "16", "--learning-rate", "0.01"]
-    succeed(start(project, ["train.py", *flags, "--test-path", "pairs.csv"], 1))
+    run(project, "train.py", *flags, "--test-path", "pairs.csv")
     sources = [source for source, _ in pairs]
-    asked = succeed(run_python(project, ["predict.py", *sources, "--json", "--length", "64"]))
-    (project / "written.jsonl").write_text(asked.stdout)
+    asked = run(project, "predict.py", *sources, "--json", "--length", "64")
+    (project / "written.jsonl").write_text(asked)
     expected = tell(project, EXACT, metric)
     assert all(0 < value < 100 for value in expected.values())
     assert_evaluated(project, expected, rel=1e-5)

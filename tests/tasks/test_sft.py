@@ -15,11 +15,11 @@ from support.training import (
     assert_evaluated,
     count_passed,
     evaluate,
-    run_python,
+    fail,
+    run,
     run_tests,
     said,
     start,
-    succeed,
     tell,
 )
 
@@ -112,8 +112,8 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. What predict.py reads has the same form."""
     project = make_project(tmp_path, {"sft.dataset": "jsonl", **SMALL})
     lines = write_chats(project / "chats.jsonl", 12)
-    trained = succeed(start(project, ["train.py", *BRIEF, "--batch-size", "4"], 1))
-    assert "\n> <user>up " in trained.stdout and "<assistant>[[" in trained.stdout
+    trained = run(project, "train.py", *BRIEF, "--batch-size", "4")
+    assert "\n> <user>up " in trained and "<assistant>[[" in trained
     for name, messages in WRONG.items():
         (project / f"{name}.jsonl").write_text("\n".join([*lines, json.dumps(messages)]) + "\n")
     wrong = [["--path", f"{name}.jsonl"] for name in WRONG]
@@ -122,15 +122,14 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
     assert role == "role.jsonl, line 13: the role bot is not one of system, user, assistant."
     assert "the answer begins after --context 2, as in all 1" in cut
     (project / "prompts.jsonl").write_text(lines[0] + "\n" + lines[-1] + "\n")
-    asked = succeed(run_python(project, ["predict.py", "prompts.jsonl", "hello", "--length", "3"]))
-    assert len(asked.stdout.split("\n")) == 3 + 1
+    asked = run(project, "predict.py", "prompts.jsonl", "hello", "--length", "3")
+    assert len(asked.split("\n")) == 3 + 1
 
 
 def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
     """The answers and what ends them, in both turns; what the template writes is written once."""
     models = [f"llama_{name}" for name in TURNS]
-    project = make_project(tmp_path, PRETRAINED, *models)
-    found = tell(project, SHOW, *models)
+    found = tell(make_project(tmp_path, PRETRAINED, *models), SHOW, *models)
     for name, text in TURNS.items():
         facts = found[f"llama_{name}"]
         assert facts["text"] == text
@@ -143,8 +142,7 @@ def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
 def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
     """In a template that trims answers, in one that doesn't, and in one that refuses some."""
     models = [f"llama_{name}" for name in ("chatml", "raw", "strict")]
-    project = make_project(tmp_path, PRETRAINED, *models)
-    found = tell(project, SHOW_ODD, json.dumps(ODD), *models)
+    found = tell(make_project(tmp_path, PRETRAINED, *models), SHOW_ODD, json.dumps(ODD), *models)
     for kind, chat in ODD.items():
         for model in models:
             texts = []
@@ -160,9 +158,8 @@ def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
 
 def test_a_template_that_changes_answers_is_refused(tmp_path: Path) -> None:
     project = make_project(tmp_path, PRETRAINED, "llama_upper")
-    trained = start(project, ["train.py", *BRIEF, "--model-name", "llama_upper"], 1)
-    assert trained.returncode and "Traceback" not in trained.stderr, trained.stderr
-    assert "the chat template writes message 2 in several ways" in trained.stderr
+    trained = fail(project, "train.py", *BRIEF, "--model-name", "llama_upper")
+    assert "the chat template writes message 2 in several ways" in trained
 
 
 @pytest.mark.sweep
@@ -172,8 +169,7 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
     model: str, packing: str, tmp_path: Path
 ) -> None:
     given = {**PRETRAINED, "sft.packing": packing, "sft.model_name": model}
-    project = make_project(tmp_path, given, model)
-    assert count_passed(run_tests(project)) >= 38
+    assert count_passed(run_tests(make_project(tmp_path, given, model))) >= 38
 
 
 @pytest.mark.sweep
@@ -183,7 +179,7 @@ def test_a_model_that_mixes_packed_texts_is_refused(tmp_path: Path) -> None:
     models = ["mistral_chatml", "mamba_chatml"]
     project = make_project(tmp_path, given, *models)
     trained, refused = (
-        start(project, ["train.py", *BRIEF, "--model-name", name, "--output-dir", name + "_run"], 1)
+        start(project, ["train.py", *BRIEF, "--model-name", name, "--output-dir", name + "_run"])
         for name in models
     )
     assert trained.returncode == 0, trained.stderr
@@ -206,11 +202,11 @@ def test_metrics_are_those_of_generated_answers_on_any_processes(
     rows = [{"prompt": f"{n % 5} {n % 3}", "completion": f"{n % 5 + n % 3}"} for n in range(230)]
     (project / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = ["--epochs", "12", "--batch-size", "16", "--learning-rate", "0.003"]
-    succeed(start(project, ["train.py", *flags, "--test-path", "chats.jsonl"], 1))
+    run(project, "train.py", *flags, "--test-path", "chats.jsonl")
     found = evaluate(project)
     assert_evaluated(project, found, rel=1e-6)
-    asked = succeed(run_python(project, ["predict.py", "chats.jsonl", "--json"]))
-    answers = [json.loads(row)["text"] for row in asked.stdout.splitlines()]
+    asked = run(project, "predict.py", "chats.jsonl", "--json")
+    answers = [json.loads(row)["text"] for row in asked.splitlines()]
     right = sum(row["completion"] == text for row, text in zip(rows, answers, strict=True))
     assert 0.05 < found["test_exact_match"] < 1 or model == "gpt"
     assert right / len(rows) == pytest.approx(found["test_exact_match"])
@@ -225,9 +221,7 @@ def test_samples_are_the_same_on_any_processes(task: str, tmp_path: Path) -> Non
     found = []
     for processes in (1, 2, 3):
         flags = ["--epochs", "2", "--limit-batches", "2", "--learning-rate", "1e-9"]
-        succeed(
-            start(project, ["train.py", *flags, "--output-dir", f"runs/{processes}"], processes)
-        )
+        run(project, "train.py", *flags, "--output-dir", f"runs/{processes}", processes=processes)
         paths = sorted((project / f"runs/{processes}").glob("sample_*.txt"))
         found.append({path.name: path.read_text(encoding="utf-8") for path in paths})
     assert len(found[0]) == 2 and all(len(text) > 20 for text in found[0].values())

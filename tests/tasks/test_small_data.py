@@ -16,7 +16,7 @@ from support.combinations import in_turns
 from support.files import replace_in, write_files
 from support.inputs import write_sound
 from support.rendering import render, write_project
-from support.training import count_processes, run_python, run_tests, start, succeed
+from support.training import count_processes, fail, run, run_tests, start, succeed
 
 pytestmark = pytest.mark.train
 
@@ -127,7 +127,7 @@ def write_mixed_images(folder: Path, number: int, uneven: bool, draw: Random) ->
 
 
 def train(project: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    return start(project, ["train.py", "--epochs", "1", *flags], 1)
+    return start(project, ["train.py", "--epochs", "1", *flags])
 
 
 def assert_trains(project: Path) -> None:
@@ -242,8 +242,7 @@ def test_odd_texts_train(case: tuple[str, str], processes: int, tmp_path: Path) 
     assert count_processes(succeed(trained).stdout) == processes
     assert "nan" not in trained.stdout and said in trained.stdout
     (project / "data.jsonl").unlink()
-    found = succeed(start(project, ["predict.py", *inputs, "--json"], processes))
-    assert len(found.stdout.splitlines()) == 2
+    assert len(run(project, "predict.py", *inputs, "--json", processes=processes).splitlines()) == 2
 
 
 TOGETHER = """
@@ -277,8 +276,8 @@ def test_samples_of_one_prompt_or_anchor_are_in_one_part(
     lines = [json.dumps(row | {"rejected": "no"}) for row in rows]
     (project / "data.jsonl").write_text("\n".join(lines))
     script = TOGETHER.format(read=read, group=group)
-    told = succeed(run_python(project, ["-c", script])).stdout.splitlines()[-1]
+    told = run(project, "-c", script).splitlines()[-1]
     assert told == "[80, 10, 10] 20 20"
     (project / "data.jsonl").write_text("\n".join(lines[:45]))
-    refused = run_python(project, ["-c", script])
-    assert refused.returncode == 1 and "9 " in refused.stderr and "10" in refused.stderr
+    refused = fail(project, "-c", script)
+    assert "9 " in refused and "10" in refused

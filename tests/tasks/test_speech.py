@@ -16,15 +16,14 @@ from support.rendering import of_task, render
 from support.training import (
     ask,
     count_passed,
-    count_processes,
     evaluate,
     make_pretrained,
     read_report,
-    run_python,
+    read_rows,
+    run,
     run_tests,
     said,
     start,
-    succeed,
     tell,
 )
 
@@ -41,15 +40,15 @@ BRIEF = ["--epochs", "1", "--batch-size", "4"]
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
     """A project for sounds that a table names, and both."""
     write_files(folder, render({"project.task": TASK, **FILES, **given}))
-    succeed(run_python(folder, ["-c", RECORD, "clips", str(count)]))
+    run(folder, "-c", RECORD, "clips", str(count))
     return folder
 
 
 def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Each file has its text, also without the data."""
     project = make_project(tmp_path, {})
-    trained = succeed(start(project, ["train.py", *BRIEF], 1))
-    assert "sounds of the training data are longer than --seconds and left out" in trained.stdout
+    trained = run(project, "train.py", *BRIEF)
+    assert "sounds of the training data are longer than --seconds and left out" in trained
     letters = json.loads((project / "runs/latest/letters.json").read_text())
     assert letters == ["", " ", "a", "b", "c"], "texts are in lower case, without --ignored"
     good = "clips/000.wav,a b"
@@ -60,8 +59,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     }
     refuse_flags(project, expected)
     (project / "clips.csv").unlink()
-    asked = succeed(run_python(project, ["predict.py", "clips/001.wav", "clips"]))
-    rows = list(csv.DictReader(asked.stdout.splitlines()))
+    rows = read_rows(run(project, "predict.py", "clips/001.wav", "clips"))
     assert len(rows) == 41 and list(rows[0]) == ["sound", "text"]
     assert all(set(row["text"]) <= set(letters) for row in rows)
 
@@ -71,8 +69,7 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set: each evaluates batches of other sounds."""
     answers = {"project.task": TASK, "features.evaluate.enabled": True}
     project = write_files(tmp_path, render(answers))
-    script = ["train.py", "--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17"]
-    succeed(start(project, script, 1))
+    run(project, "train.py", "--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17")
     count, _, *rates = tell(project, RATES)
     assert count == 150 and all(0 < rate < 1 for rate in rates)
     for processes in (1, 2, 3):
@@ -94,14 +91,14 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
     )
     project = make_project(tmp_path, given)
     cache = {"HF_HOME": str(tmp_path / "cache")}
-    succeed(run_python(project, ["-c", HUB], **cache))
-    succeed(run_python(project, ["train.py", *BRIEF], **cache))
+    run(project, "-c", HUB, **cache)
+    run(project, "train.py", *BRIEF, **cache)
     sizes = (
         "import json, data, train; print([len(part) for part in data.load_rows(train.Config({}))])"
     )
     for name, expected in (("hub", [27, 3, 10]), ("alone", [33, 4, 3])):
-        counted = run_python(project, ["-c", sizes.format(f"dataset_name={name!r}")], **cache)
-        assert json.loads(counted.stdout.splitlines()[-1]) == expected, counted.stderr
+        counted = run(project, "-c", sizes.format(f"dataset_name={name!r}"), **cache)
+        assert json.loads(counted.splitlines()[-1]) == expected
     wrong = {
         "empty": "empty, train, row 4: its transcription is not text, but ' '.",
         "wrong": "wrong, train, row 4: its sound can't be read: ",
@@ -109,10 +106,9 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
         "none/none": "The dataset 'none/none' can't be loaded: ",
     }
     for name, beginning in wrong.items():
-        result = run_python(project, ["train.py", "--dataset-name", name], **cache)
+        result = start(project, ["train.py", "--dataset-name", name], **cache)
         assert result.returncode == 1 and result.stderr.splitlines()[-1].startswith(beginning)
-    columns = ["train.py", "--sound-columns", "audio,sentence"]
-    result = run_python(project, columns, **cache)
+    result = start(project, ["train.py", "--sound-columns", "audio,sentence"], **cache)
     expected = "'hub' has no column 'sentence', only audio, transcription. Set --sound-columns."
     assert result.stderr.splitlines()[-1] == expected
 
@@ -188,11 +184,9 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
         assert letters[2:] == list("abcdefghijklmnop") and places == list(range(18))
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
     for processes in (1, 2):
-        trained = succeed(start(project, brief, processes))
-        assert count_processes(trained.stdout) == processes
-    succeed(run_python(project, ["-c", RECORD, "clips", "4"]))
-    asked = succeed(run_python(project, ["predict.py", "clips"]))
-    assert len(asked.stdout.splitlines()) == 5
+        run(project, *brief, processes=processes)
+    run(project, "-c", RECORD, "clips", "4")
+    assert len(run(project, "predict.py", "clips").splitlines()) == 5
     [message] = said(project, "train.py", ["--pretrained-name", "nothing"])
     assert "'nothing' can't be loaded: " in message
 
@@ -216,8 +210,7 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(
 @pytest.mark.sweep
 @pytest.mark.parametrize("reader", ["wave", "soundfile"])
 def test_a_users_sounds_pass_the_tests_of_their_project(reader: str, tmp_path: Path) -> None:
-    project = make_project(tmp_path, {f"{TASK}.reader": reader})
-    assert count_passed(run_tests(project)) >= 28
+    assert count_passed(run_tests(make_project(tmp_path, {f"{TASK}.reader": reader}))) >= 28
 
 
 NOTE = """

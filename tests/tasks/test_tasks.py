@@ -32,9 +32,9 @@ from support.training import (
     count_processes,
     last_metrics,
     resume_everywhere,
+    run,
     run_tests,
     start,
-    succeed,
 )
 
 pytestmark = pytest.mark.train
@@ -100,7 +100,7 @@ def use_as_the_readme_says(
     readme = render({**given, "features.predict.enabled": False})["README.md"]
     (block,) = re.findall("```python\n(.*?)```", readme, re.DOTALL)
     (project / "use.py").write_text(block.replace("runs/2026-01-31_23-59-59", "runs/latest"))
-    return start(project, ["use.py"], 1)
+    return start(project, ["use.py"])
 
 
 @pytest.mark.parametrize("task", OFTEN)
@@ -234,9 +234,7 @@ def test_each_feature_trains_with_each_task(task: str, tmp_path: Path, proven: P
 def train_briefly(task: str, on: Sequence[Way], processes: int, folder: Path) -> None:
     project = write_files(folder, render(given_for(CATALOG, on, project__task=task)))
     script = ["train.py", "--epochs", "2", "--limit-batches", "4", "--batch-size", "8"]
-    result = succeed(start(project, script, processes))
-    assert count_processes(result.stdout) == processes
-    assert re.search(r"^done \| ", result.stdout, re.MULTILINE)
+    assert re.search(r"^done \| ", run(project, *script, processes=processes), re.MULTILINE)
     assert len(list(project.glob("runs/*/model.safetensors"))) == 1
 
 

@@ -10,7 +10,7 @@ from support.adapters import MAKE_MODELS, make
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
 from support.rendering import render, write_project
-from support.training import ask, call, run_python, start, succeed
+from support.training import ask, call, fail, run, succeed
 
 pytestmark = pytest.mark.train
 
@@ -91,9 +91,8 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     assert sorted(b"".join(map(bytes, [*train, *test]))) == sorted(text.encode())
     for number in range(2, 20):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
-    parts = ask(folder, "", load.format("val", ""))
-    assert list(map(len, parts)) == [16, 2, 2]
-    succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "3"], 1))
+    assert list(map(len, ask(folder, "", load.format("val", "")))) == [16, 2, 2]
+    run(folder, "train.py", "--epochs", "1", "--limit-batches", "3")
 
 
 def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
@@ -102,13 +101,10 @@ def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
     folder = write_files(tmp_path, render(task))
     # a process that is not warm: huggingface_hub reads these variables at its import
     away = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path)}
-    result = run_python(folder, ["train.py"], real=True, **away)
-    assert result.returncode == 1
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith(
-        "The model 'distilbert/distilbert-base-uncased' can't be loaded"
-    )
-    assert "Name a folder, connect, or log in: hf auth login" in result.stderr
+    result = fail(folder, "train.py", real=True, **away)
+    assert result.count("\n") == 1
+    assert result.startswith("The model 'distilbert/distilbert-base-uncased' can't be loaded")
+    assert "Name a folder, connect, or log in: hf auth login" in result
 
 
 def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
@@ -122,9 +118,7 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     )
     make(MAKE_MODELS, folder, "distilbert")
     assert ask(folder, "", "str(model.build_model(config).dtype)") == "torch.float32"
-    result = succeed(
-        start(folder, ["train.py", "--epochs", "1", "--batch-size", "16"], processes=2)
-    )
+    result = run(folder, "train.py", "--epochs", "1", "--batch-size", "16", processes=2)
     settings = json.loads((folder / "runs/latest/config.json").read_text())["settings"]
     assert settings["batch_size"] == 16, "the model's config.json is not the run's"
     code = "from transformers import AutoModelForSequenceClassification as Model"
@@ -137,9 +131,9 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     assert "'nobody/nothing' can't be loaded" in built
     for length, cut in (("8", True), ("250", False)):
         short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
-        result = succeed(start(folder, ["train.py", *short, "--output-dir", length], 1))
+        result = run(folder, "train.py", *short, "--output-dir", length)
         said = "of the first 1,000 training texts fill --max-length: the rest is cut"
-        assert (said in result.stdout) == cut, result.stdout
+        assert (said in result) == cut, result
     wrong = "(data.build_tokenizer(config).add_tokens(['new']), model.build_model(config))"
     assert "embeddings: load both, call model.resize_token_embeddings" in message(folder, wrong)
 
@@ -180,9 +174,8 @@ def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
     assert worst < 1e-5 and long == [1, 64] and shape == [2, 2]
     wrong = "model.build_model(train.Config(max_length=1025))"
     assert "takes at most 1024 tokens: lower --max-length." in message(folder, wrong)
-    succeed(start(folder, ["train.py", "--epochs", "1", "--batch-size", "8"], processes=2))
-    asked = start(folder, ["predict.py", "a\tb", "longer than that\tb"], 1)
-    assert asked.returncode == 0 and len(asked.stdout.splitlines()) >= 2, asked.stderr
+    run(folder, "train.py", "--epochs", "1", "--batch-size", "8", processes=2)
+    assert len(run(folder, "predict.py", "a\tb", "longer than that\tb").splitlines()) >= 2
 
 
 # --- tables -------------------------------------------------------------------------------------
@@ -256,18 +249,17 @@ def test_columns_follow_from_the_training_rows_alone(tmp_path: Path) -> None:
 def test_a_table_with_other_columns_is_not_resumed(tmp_path: Path) -> None:
     table, folder = make_hard_table(120), hard_project(tmp_path)
     table.to_csv(tmp_path / "table.csv", index=False)
-    assert start(folder, ["train.py", "--epochs", "1"], 1).returncode == 0
+    run(folder, "train.py", "--epochs", "1")
     saved = json.loads((folder / "runs/latest/columns.json").read_text())
     assert saved["classes"] == ["large", "small"]
     resume = ["train.py", "--epochs", "2", "--resume"]
     for name, old, new in (("columns", "red", "oslo"), ("classes", "large", "huge")):
         table.replace(old, new).to_csv(tmp_path / "table.csv", index=False)
-        result = start(folder, resume, 1)
-        assert result.returncode == 1 and "Traceback" not in result.stderr
-        assert f"{name} was [" in result.stderr and new in result.stderr
+        result = fail(folder, *resume)
+        assert f"{name} was [" in result and new in result
     assert json.loads((folder / "runs/latest/columns.json").read_text()) == saved
     table.to_csv(tmp_path / "table.csv", index=False)
-    assert start(folder, resume, 1).returncode == 0
+    run(folder, *resume)
 
 
 def test_empty_cells_are_refused_by_choice(tmp_path: Path) -> None:

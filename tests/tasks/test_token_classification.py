@@ -1,6 +1,5 @@
 """Entities: made-up data, exact F1 on several processes, and pretrained models."""
 
-import json
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from support.encoders import (
 )
 from support.rendering import write_project
 from support.scores import ON_PROCESSES, SETS, score_sets
-from support.training import ask, start, succeed
+from support.training import ask, read_rows, run
 
 pytestmark = pytest.mark.train
 
@@ -134,8 +133,7 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
         assert [first[0].strip(), first[2].strip()] == ["Kelmond", "Zanstead"]
     assert {word.strip().lower() for word in last[:-1]} == {"norby"}
     assert_is_tuned(folder)
-    found = succeed(start(folder, ["predict.py", "Kelmond was born in Norby.", "--json"], 1))
-    [row] = [json.loads(row) for row in found.stdout.splitlines()]
+    [row] = read_rows(run(folder, "predict.py", "Kelmond was born in Norby.", "--json"))
     for entity in row["entities"]:
         assert row["text"][entity["start"] : entity["end"]] == entity["entity"]
 

@@ -15,7 +15,7 @@ from support.files import write_files
 from support.rendering import render
 from support.segmenters import PRETRAINED, TASK
 from support.segmenters import make_pretrained as make_small
-from support.training import run_python, start, succeed
+from support.training import run, start
 from support.whisper import make_project
 
 pytestmark = [pytest.mark.train, pytest.mark.sweep]
@@ -54,14 +54,13 @@ def test_a_pretrained_model_goes_with_what_else_one_uses(
     project = make(tmp_path, kind, USED)
     bf16 = {"ACCELERATE_MIXED_PRECISION": "bf16"}  # as `accelerate launch` sets it
     brief = ["--epochs", "1", "--limit-batches", "4"]
-    trained = succeed(start(project, ["train.py", "--batch-size", "2", *brief], 2, **bf16))
-    assert "precision bf16 | batch 2 x 2 x 2 |" in trained.stdout
-    found = succeed(run_python(project, ["lr_finder.py", "--batch-size", "2"], **bf16))
-    assert "suggested: --learning-rate " in found.stdout
-    search = ["search.py", "--trials", "2", "--epochs", "1", "--limit-batches", "2"]
-    succeed(run_python(project, search, **bf16))
+    trained = run(project, "train.py", "--batch-size", "2", *brief, processes=2, **bf16)
+    assert "precision bf16 | batch 2 x 2 x 2 |" in trained
+    found = run(project, "lr_finder.py", "--batch-size", "2", **bf16)
+    assert "suggested: --learning-rate " in found
+    run(project, "search.py", "--trials", "2", "--epochs", "1", "--limit-batches", "2", **bf16)
     for format in ("onnx", "torch", "safetensors"):
-        exported = run_python(project, ["export.py", "--format", format])
+        exported = start(project, ["export.py", "--format", format])
         if refusal and format != "safetensors":
             assert exported.stderr.splitlines()[-1] == refusal.format(format)
             assert exported.returncode == 1 and "Traceback" not in exported.stderr

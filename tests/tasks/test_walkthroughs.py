@@ -21,9 +21,9 @@ from support.training import (
     assert_the_group_has_ended,
     count_passed,
     count_processes,
+    run,
     run_tests,
     start,
-    succeed,
     without_times,
 )
 
@@ -198,13 +198,11 @@ print_threads()
 def test_no_thread_of_the_process_group_is_left(script: str, tmp_path: Path) -> None:
     """It would wait for Python, and Python for it, or abort the process while Python shuts down."""
     (tmp_path / "count.py").write_text(COUNT_THREADS + RUN)
-    result = start(SCRIPTS, [str(tmp_path / "count.py"), script], 2)
-    assert_the_group_has_ended(result)
+    assert_the_group_has_ended(start(SCRIPTS, [str(tmp_path / "count.py"), script], 2))
 
 
 def run_script(script: Sequence[str], processes: int) -> list[str]:
-    result = succeed(start(SCRIPTS, script, processes))
-    return result.stdout.splitlines()
+    return run(SCRIPTS, *script, processes=processes).splitlines()
 
 
 def test_explain_accelerate_shows_both_ways(tmp_path: Path) -> None:

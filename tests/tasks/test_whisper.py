@@ -16,8 +16,9 @@ from support.split import assert_split_trains_alike
 from support.training import (
     count_passed,
     evaluate,
+    read_rows,
     resume_everywhere,
-    run_python,
+    run,
     run_tests,
     start,
     succeed,
@@ -63,22 +64,21 @@ for name, language, task in json.loads(sys.argv[1]):
 def test_a_users_sounds_train_and_what_is_wrong_is_named(tmp_path: Path) -> None:
     """A text has one prefix, in training and when it is written."""
     project = make_project(tmp_path, FILES, "several", "english", "outdated")
-    trained = succeed(start(project, ["train.py", *BRIEF], 1))
+    trained = succeed(start(project, ["train.py", *BRIEF]))
     assert "sounds of the training data are longer than --seconds and left out" in trained.stdout
     assert "val_wer" in trained.stdout and "max_length" not in trained.stderr
-    asked = succeed(run_python(project, ["predict.py", "clips/001.wav", "clips"]))
-    assert len(list(csv.DictReader(asked.stdout.splitlines()))) == 41
+    assert len(read_rows(run(project, "predict.py", "clips/001.wav", "clips"))) == 41
     ways = [("several", "English", "transcribe"), ("several", "de", "translate")]
     ways += [("several", "", "transcribe"), ("english", "", "transcribe")]
     ways += [("english", "en", "transcribe")]
-    looked = run_python(project, ["-c", PREFIXES, json.dumps(ways)])
-    assert looked.stdout.splitlines() == [
+    looked = run(project, "-c", PREFIXES, json.dumps(ways))
+    assert looked.splitlines() == [
         "startoftranscript en transcribe notimestamps",
         "startoftranscript de translate notimestamps",
         "startoftranscript transcribe notimestamps",
         *["startoftranscript notimestamps"] * 2,
-    ], looked.stderr
-    assert run_python(project, ["-c", OTHER]).returncode == 0
+    ]
+    run(project, "-c", OTHER)
     rows = ["file,text", "clips/000.wav,a b", f"clips/001.wav,{'cb' * 27}"]
     (project / "long.csv").write_text("\n".join(rows))
     wrong = {
@@ -104,10 +104,9 @@ def test_sounds_beyond_the_window_are_cut_and_counted(tmp_path: Path) -> None:
         with wave.open(str(project / f"clips/{number:03}.wav"), "wb") as file:
             file.setparams((1, 2, 8000, 0, "NONE", ""))
             file.writeframes(bytes(range(240)) * 100)  # 1.5 seconds
-    brief = ["train.py", *BRIEF, "--val-path", "clips.csv"]
-    trained = succeed(start(project, brief, 1))
-    assert "3 sounds of the validation data are cut to 1 seconds" in trained.stdout
-    asked = run_python(project, ["predict.py", "clips"])
+    trained = run(project, "train.py", *BRIEF, "--val-path", "clips.csv")
+    assert "3 sounds of the validation data are cut to 1 seconds" in trained
+    asked = start(project, ["predict.py", "clips"])
     assert asked.returncode == 0 and len(asked.stdout.splitlines()) == 41, asked.stderr
     cut = [line for line in asked.stderr.splitlines() if line.endswith(" seconds are cut to 1")]
     assert cut == [f"clips/00{number}.wav: 1.5 seconds are cut to 1" for number in range(3)]
@@ -121,7 +120,7 @@ def test_a_dataset_of_the_hub_trains(tmp_path: Path) -> None:
     project = make_project(tmp_path, {**FILES, **given})
     cache = {"HF_HOME": str(tmp_path / "cache")}
     for command in (["-c", HUB], ["train.py", *BRIEF]):
-        succeed(run_python(project, command, **cache))
+        run(project, *command, **cache)
 
 
 @pytest.mark.sweep
@@ -149,8 +148,7 @@ def test_a_project_passes_its_tests(model: str, given: dict[str, Value], tmp_pat
 def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set, from the texts that predict.py writes."""
     project = make_project(tmp_path, {"features.evaluate.enabled": True}, "wild")
-    script = ["train.py", "--epochs", "2", "--learning-rate", "0.003", "--batch-size", "17"]
-    succeed(start(project, script, 1))
+    run(project, "train.py", "--epochs", "2", "--learning-rate", "0.003", "--batch-size", "17")
     count, different, *rates = tell(project, RATES)
     assert count == 150 and different > 5 and all(rate > 0 for rate in rates)
     losses = []
@@ -191,10 +189,9 @@ def test_transformers_loads_what_is_exported(language: str, tmp_path: Path) -> N
     """Its generate() writes in the same language, with the same prefix, without being told."""
     given = {"features.export.enabled": True, f"{TASK}.language": language}
     project = make_project(tmp_path, given)
-    succeed(start(project, ["train.py", *BRIEF, "--learning-rate", "0.02"], 1))
-    succeed(run_python(project, ["export.py", "--format", "transformers", "--output", "out"]))
-    looked = succeed(run_python(project, ["-c", TRANSFORMERS]))
-    count, same, _ = looked.stdout.splitlines()[-1].split(" ", 2)
+    run(project, "train.py", *BRIEF, "--learning-rate", "0.02")
+    run(project, "export.py", "--format", "transformers", "--output", "out")
+    count, same, _ = run(project, "-c", TRANSFORMERS).splitlines()[-1].split(" ", 2)
     assert same == "True" and 0 < int(count) <= 40
 
 
@@ -295,5 +292,4 @@ def test_a_split_model_writes_texts(tmp_path: Path) -> None:
     """With FSDP 2, on two processes: the same metrics as the whole model."""
     given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
     flags = ["--epochs", "1", "--limit-batches", "20", "--batch-size", "4"]
-    project = make_project(tmp_path, given)
-    assert_split_trains_alike(project, *flags, "--learning-rate", "0.01")
+    assert_split_trains_alike(make_project(tmp_path, given), *flags, "--learning-rate", "0.01")

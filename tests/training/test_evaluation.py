@@ -12,7 +12,7 @@ from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
 from support.files import write_files
 from support.rendering import render
-from support.training import start, succeed, without_times
+from support.training import run, start, without_times
 
 MONITORS = {"best_model": ", model", "early_stopping": ""}
 BY_STEPS = {"features.evaluation_by_steps.enabled": True}
@@ -147,7 +147,7 @@ def test_a_missing_tracker_is_refused_before_training(
     assert kind in {choice.value for choice in catalog.features["tracker"].option("kind").choices}
     given: dict[str, Value] = {"features.tracker.enabled": True, "features.tracker.kind": kind}
     project = write_files(tmp_path / "project", render(given))
-    result = start(project, ["-c", WITHOUT_PACKAGE, kind], 1)
+    result = start(project, ["-c", WITHOUT_PACKAGE, kind])
     assert result.returncode == 1 and result.stdout == ""
     assert result.stderr == f"The tracker needs a package: pip install {kind}\n"
     assert not (project / "runs").exists()
@@ -167,10 +167,10 @@ def test_early_stopping_leaves_an_epoch(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render(given))
     for processes in (1, 2):
         script = ["train.py", "--limit-batches", "20", "--output-dir", f"runs/{processes}"]
-        result = succeed(start(project, script, processes))
-        evaluated = re.findall(r"^evaluated step (\d+)", result.stdout, re.MULTILINE)
+        result = run(project, *script, processes=processes)
+        evaluated = re.findall(r"^evaluated step (\d+)", result, re.MULTILINE)
         assert evaluated == ["3", "6", "9"], "the first is the best, and two are not better"
-        assert "early stop: 2 evaluations, no better val_accuracy" in result.stdout
+        assert "early stop: 2 evaluations, no better val_accuracy" in result
 
 
 @pytest.mark.every_run
@@ -184,8 +184,7 @@ def test_torchmetrics_in_the_loop_and_as_a_callback(tmp_path: Path) -> None:
             given = {"features.torchmetrics.place": place, "features.evaluation_sets.enabled": True}
             project = write_files(tmp_path / f"{place}{processes}", render(given))
             script = ["train.py", "--epochs", "2", "--limit-batches", "3", "--seed", "1"]
-            result = succeed(start(project, script, processes))
-            log = without_times(result.stdout)
+            log = without_times(run(project, *script, processes=processes))
             logs.append([set(line.split(" | ")) for line in log.splitlines()])
         assert logs[0] == logs[1]
         seen += [part for parts in logs[0] for part in parts]

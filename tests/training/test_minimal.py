@@ -14,7 +14,7 @@ from support.combinations import MINIMAL
 from support.command_line import run_cli
 from support.files import write_files
 from support.rendering import render
-from support.training import start, succeed
+from support.training import fail, run, start
 
 # what an owner changes in the loop, the loss, the evaluation and the model: old and new lines
 EDITS = {
@@ -94,8 +94,8 @@ def test_each_run_has_a_folder_of_its_own(project: Path) -> None:
         (project / "own_folder.py").write_text((project / "train.py").read_text())
         if processes > 1:
             time.sleep(1)  # a folder is named after its second
-        result = succeed(start(project, ["own_folder.py", *flags], processes))
-        [loss] = re.findall(r"^epoch 1/1 \| train_loss (\S+) \| val_loss ", result.stdout, re.M)
+        result = run(project, "own_folder.py", *flags, processes=processes)
+        [loss] = re.findall(r"^epoch 1/1 \| train_loss (\S+) \| val_loss ", result, re.M)
         losses.append(float(loss))
     assert losses[0] == pytest.approx(losses[1], rel=1e-4)
     folders = sorted((project / "runs").iterdir())
@@ -107,14 +107,12 @@ def test_each_run_has_a_folder_of_its_own(project: Path) -> None:
 @pytest.mark.train
 def test_weights_of_an_earlier_run_are_not_overwritten(project: Path, tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_text("earlier")
-    result = start(project, ["train.py", "--output-dir", str(tmp_path)], 1)
-    assert result.returncode == 1 and "Traceback" not in result.stderr
-    assert result.stderr.strip() == f"{tmp_path} is not empty: choose another --output-dir."
+    result = fail(project, "train.py", "--output-dir", str(tmp_path))
+    assert result.strip() == f"{tmp_path} is not empty: choose another --output-dir."
     assert (tmp_path / "model.safetensors").read_text() == "earlier"
 
 
 @pytest.mark.train
 def test_help_shows_the_comments_of_the_settings(project: Path) -> None:
-    result = start(project, ["train.py", "--help"], 1)
-    shown = " ".join(result.stdout.replace("│", " ").split())
+    shown = " ".join(start(project, ["train.py", "--help"]).stdout.replace("│", " ").split())
     assert "--batch-size INT samples per batch on each process (default: " in shown

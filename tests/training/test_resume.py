@@ -18,7 +18,7 @@ from support.files import replace_in, write_files
 from support.forge import Bomb, assert_nothing_is_executed, ways
 from support.paths import DRIVERS
 from support.rendering import render_with_best as render
-from support.training import resume_everywhere, run_python, start, succeed
+from support.training import fail, resume_everywhere, run, start
 
 CATALOG = load_catalog()
 pytestmark = pytest.mark.train
@@ -77,8 +77,7 @@ def survive_kills(processes: int, kills: int, folder: Path) -> dict[str, int]:
     project = write_files(folder / "project", render({}))
     shutil.copy(DRIVERS / "kill_and_resume.py", project)
     script = ["kill_and_resume.py", str(processes), str(kills), "0"]
-    result = succeed(start(project, script, 1, timeout=120 + 60 * kills))
-    facts = json.loads(result.stdout.splitlines()[-1])
+    facts = json.loads(run(project, *script, timeout=120 + 60 * kills).splitlines()[-1])
     assert (facts["processes"], facts["kills"]) == (processes, kills)
     assert facts["different"] == []
     return facts
@@ -105,7 +104,7 @@ def test_survives_many_kills(processes: int, kills: int, tmp_path: Path, proven:
 def stopped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a run of one epoch."""
     project = write_files(tmp_path_factory.mktemp("stopped") / "project", render({}))
-    succeed(start(project, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1))
+    run(project, "train.py", "--epochs", "1", "--limit-batches", "4")
     return project
 
 
@@ -135,9 +134,9 @@ def test_a_named_checkpoint_is_resumed(stopped: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(stopped, tmp_path / "copy")
     checkpoint = only_checkpoint(folder).relative_to(folder)
     script = ["train.py", "--resume", str(checkpoint), "--limit-batches", "4"]
-    result = start(folder, [*script, "--output-dir", "runs/2"], 1)
+    result = start(folder, [*script, "--output-dir", "runs/2"])
     assert f"resumed from {checkpoint} at step 4" in result.stdout
-    result = start(folder, ["train.py", "--resume", "runs", "--output-dir", "runs/3"], 1)
+    result = start(folder, ["train.py", "--resume", "runs", "--output-dir", "runs/3"])
     assert_refused(result, "No complete checkpoint to resume: runs.")
 
 
@@ -145,8 +144,7 @@ def test_a_checkpoint_is_resumed_from_its_own_folder(stopped: Path, tmp_path: Pa
     """`--resume .` continues the run around it, and deletes nothing, though it was a trial."""
     folder = only_checkpoint(shutil.copytree(stopped, tmp_path / "copy"))
     before = sorted(path.name for path in folder.iterdir())
-    script = ["../../../train.py", "--resume", ".", "--epochs", "2", "--keep-checkpoints", "0"]
-    succeed(start(folder, script, 1))
+    run(folder, "../../../train.py", "--resume", ".", "--epochs", "2", "--keep-checkpoints", "0")
     assert sorted(path.name for path in folder.iterdir()) == before
     assert (folder.parent / "checkpoint_00000008").is_dir()
 
@@ -156,13 +154,13 @@ def test_a_finished_run_keeps_its_last_evaluation(processes: int, tmp_path: Path
     """Also where --max-steps ended it within an epoch: the same command repeats its last line."""
     project = write_files(tmp_path / "project", render({"features.metrics_file.enabled": True}))
     script = ["train.py", "--epochs", "4", "--limit-batches", "4", "--max-steps", "6"]
-    first = succeed(start(project, [*script, "--output-dir", "runs/short"], processes))
+    first = run(project, *script, "--output-dir", "runs/short", processes=processes)
     metrics = (project / "runs/short/metrics.jsonl").read_text()
     assert metrics.count('"val_loss"') == 2
     # tyro also takes underscores
-    again = start(project, [*script, "--resume", "--output_dir", "runs/short"], processes)
-    assert "resumed from runs/short/checkpoint_00000006 at step 6" in again.stdout, again.stderr
-    assert again.stdout.splitlines()[-2:] == first.stdout.splitlines()[-2:]
+    again = run(project, *script, "--resume", "--output_dir", "runs/short", processes=processes)
+    assert "resumed from runs/short/checkpoint_00000006 at step 6" in again
+    assert again.splitlines()[-2:] == first.splitlines()[-2:]
     assert (project / "runs/short/metrics.jsonl").read_text() == metrics
 
 
@@ -194,12 +192,10 @@ def test_saved_settings_come_back_with_their_types_and_checks(tmp_path: Path) ->
     head = "    output_dir: Path"
     (project / "config.py").write_text(text.replace(head, f"{OWN_FIELDS.strip(chr(10))}\n{head}"))
     flags = "--epochs 1 --limit-batches 1 --learning-rate 1e-05 --checkpoint-unit steps"
-    own = ["--data-dir", "a = b", "--no-shuffle"]
-    result = succeed(start(project, ["train.py", *flags.split(), *own], 1))
+    run(project, "train.py", *flags.split(), "--data-dir", "a = b", "--no-shuffle")
     edits = ['"epochs": 1 -> "epochs": 0', '"seed" -> "sead"', ": -> ;"]
     edits.append('"batch_size": 32 -> "batch_size": "many"')
-    result = start(project, ["-c", PARSE, *edits], 1)
-    found = result.stdout.splitlines()
+    found = start(project, ["-c", PARSE, *edits]).stdout.splitlines()
     taken = "epochs=1, batch_size=32, learning_rate=1e-05, weight_decay=0.01, max_steps=0"
     for part in (taken, "seed=3", "checkpoint_unit='steps'", "shuffle=False", "'a = b'"):
         assert part in found[0], found[0]
@@ -219,7 +215,7 @@ def test_each_run_has_a_folder_of_its_own(stopped: Path, tmp_path: Path) -> None
         runs = set((folder / "runs").iterdir())
         if processes > 1:
             time.sleep(1)
-        succeed(start(folder, ["plain.py", "--epochs", "1", "--max-steps", "1"], processes))
+        run(folder, "plain.py", "--epochs", "1", "--max-steps", "1", processes=processes)
         [made] = set((folder / "runs").iterdir()) - runs
         assert re.fullmatch(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", made.name)
 
@@ -229,8 +225,7 @@ def test_files_of_the_owner_stay_in_the_output_folder(tmp_path: Path) -> None:
     own = [project / name for name in ("data.jsonl", "notes.json")]
     for path in own:
         path.write_text("mine")
-    real = ["train.py", "--epochs", "1", "--max-steps", "2", "--output-dir", "."]
-    succeed(start(project, real, 1))
+    run(project, "train.py", "--epochs", "1", "--max-steps", "2", "--output-dir", ".")
     assert [path.read_text() for path in own] == ["mine"] * 2
 
 
@@ -238,7 +233,7 @@ def test_a_job_that_resumes_by_itself_does_not_continue_a_trial(tmp_path: Path) 
     project = write_files(tmp_path / "project", render({"hardware.launcher": "slurm"}))
     job = ["train.py", "--resume", "auto", "--max-steps", "3"]
     trial, taken = [*job, "--limit-batches", "1"], "resumed from runs/latest/checkpoint_00000003"
-    results = [start(project, script, 1) for script in (trial, trial, job)]
+    results = [start(project, script) for script in (trial, trial, job)]
     assert [taken in result.stdout for result in results] == [False, True, False]
     assert_refused(results[-1], "runs/latest holds a trial run: delete it")
 
@@ -250,10 +245,9 @@ def test_a_job_that_ended_before_its_first_checkpoint_starts_over(tmp_path: Path
     killed = "import os, train; update = train.BestModel.update; "
     killed += "train.BestModel.update = lambda *given: (update(*given), os._exit(9)); "
     killed += "train.main(train.Config(epochs=1))"
-    assert start(project, ["-c", killed], 1).returncode == 9
+    assert start(project, ["-c", killed]).returncode == 9
     assert best.is_file() and not list(best.parent.glob("checkpoint_*"))
-    job = ["train.py", "--epochs", "1", "--max-steps", "3"]
-    succeed(start(project, [*job, "--resume", "auto"], 1))
+    run(project, "train.py", "--epochs", "1", "--max-steps", "3", "--resume", "auto")
     assert only_checkpoint(project).name == "checkpoint_00000003"
 
 
@@ -261,10 +255,10 @@ def test_a_saved_choice_that_is_gone_becomes_the_default(tmp_path: Path) -> None
     """Or a run that saved by the clock would never save again."""
     folder = write_files(tmp_path / "project", render({"training.checkpoint_unit": "minutes"}))
     script = ["train.py", "--limit-batches", "4", "--epochs"]
-    assert start(folder, [*script, "1"], 1).returncode == 0
+    run(folder, *script, "1")
     write_files(folder, render({}))
-    result = succeed(start(folder, [*script, "3", "--resume", "--keep-checkpoints", "0"], 1))
-    assert "checkpoint_unit is epochs, and was minutes when" in result.stdout
+    result = run(folder, *script, "3", "--resume", "--keep-checkpoints", "0")
+    assert "checkpoint_unit is epochs, and was minutes when" in result
     saved = sorted(path.name[-2:] for path in (folder / "runs/latest").glob("checkpoint_*"))
     assert saved == ["04", "08", "12"]
 
@@ -273,7 +267,7 @@ def test_results_are_not_overwritten_without_checkpoints(tmp_path: Path) -> None
     """Someone deleted the checkpoints of a run that is over."""
     project = write_files(tmp_path / "project", render({}))
     real = ["train.py", "--epochs", "1", "--max-steps", "2", "--output-dir", "runs/latest"]
-    assert start(project, real, 1).returncode == 0
+    run(project, *real)
     shutil.rmtree(only_checkpoint(project))
     runs = project / "runs/latest"
     before = {path: path.read_bytes() for path in runs.iterdir() if path.is_file()}
@@ -318,14 +312,14 @@ def regenerate(folder: Path, given: Mapping[str, Value]) -> subprocess.Completed
     flags = ["--resume", "--epochs", "3"]
     for name in ("gradient_accumulation_steps", "context"):
         flags += [f"--{name.replace('_', '-')}", values[name]] if name in values else []
-    return start(folder, ["train.py", *flags], 1)
+    return start(folder, ["train.py", *flags])
 
 
 @pytest.mark.parametrize("label", in_turns(LEFT, 2))
 def test_settings_of_the_data_that_came_or_went_are_refused(label: str, tmp_path: Path) -> None:
     before, after, reason = LEFT[label]
     folder = write_files(tmp_path / "project", render(before))
-    succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1))
+    run(folder, "train.py", "--epochs", "1", "--limit-batches", "4")
     assert_refused(regenerate(folder, after), reason)
 
 
@@ -333,7 +327,7 @@ def test_a_setting_whose_code_went_is_named(tmp_path: Path) -> None:
     """Nothing in the project knows any more whether it may change."""
     balanced = {"features.balanced_sampling.enabled": True}
     folder = write_files(tmp_path / "project", render(balanced))
-    result = succeed(start(folder, ["train.py", "--epochs", "1", "--limit-batches", "4"], 1))
+    run(folder, "train.py", "--epochs", "1", "--limit-batches", "4")
     result = regenerate(folder, {})
     assert result.returncode == 0, result.stderr
     said = "data_order is None, and was balanced when the checkpoint was saved"
@@ -361,12 +355,11 @@ train.main(train.Config(epochs=2, limit_batches=4, keep_checkpoints=1, output_di
 
 def test_a_kill_while_deleting_leaves_nothing(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
-    assert start(project, ["-c", HALF], 1).returncode == 9
+    assert start(project, ["-c", HALF]).returncode == 9
     runs = project / "runs/latest"
     found = sorted(path.name for path in runs.glob("checkpoint_*"))
     assert found == ["checkpoint_00000004.partial", "checkpoint_00000008"]
-    script = ["train.py", "--epochs", "2", "--resume"]
-    succeed(start(project, script, 1))
+    run(project, "train.py", "--epochs", "2", "--resume")
     assert not [path.name for path in runs.iterdir() if "partial" in path.name]
 
 
@@ -408,17 +401,17 @@ def test_folds_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
     """Those of flags, and those of config.py. A fold that failed before it began is no obstacle."""
     folds = {"features.cross_validation.enabled": True, "features.cross_validation.folds": 2}
     folder = write_files(tmp_path, render({"project.task": "tabular_regression", **folds}))
-    result = run_python(folder, ["cross_validate.py", "--batch-size", "4000"])
+    result = start(folder, ["cross_validate.py", "--batch-size", "4000"])
     assert "Each process needs one full batch" in result.stderr
     assert "Traceback" not in result.stderr
     assert result.stderr.endswith(
         "ended with status 1. Run the same command again to continue it.\n"
     )
-    result = run_python(folder, ["cross_validate.py", "--epochz", "1"])
+    result = start(folder, ["cross_validate.py", "--epochz", "1"])
     assert result.returncode == 2 and "fold 1" not in result.stdout
-    succeed(run_python(folder, ["cross_validate.py", "--max-steps", "1"]))
+    run(folder, "cross_validate.py", "--max-steps", "1")
     replace_in(folder / "config.py", "learning_rate: float = 0.001", "learning_rate: float = 0.01")
-    result = run_python(folder, ["cross_validate.py", "--max-steps", "1"])
+    result = start(folder, ["cross_validate.py", "--max-steps", "1"])
     assert (
         "has runs with other settings: learning_rate is 0.01, and was 0.001. Use" in result.stderr
     )
@@ -450,8 +443,7 @@ def test_features_may_come_and_go(stopped: Path, tmp_path: Path) -> None:
         ({}, "resumed from"),
     ):
         write_files(folder, render(given))
-        result = succeed(start(folder, ["train.py", "--resume", "--epochs", "2"], 1))
-        assert said in result.stdout
+        assert said in run(folder, "train.py", "--resume", "--epochs", "2")
 
 
 def test_nothing_in_a_checkpoint_is_executed(stopped: Path, tmp_path: Path) -> None:
@@ -471,7 +463,7 @@ def saved_twice(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with checksums, and two checkpoints of one run."""
     files = render({"features.checksums.enabled": True})
     project = write_files(tmp_path_factory.mktemp("twice") / "project", files)
-    succeed(start(project, ["train.py", "--epochs", "2", "--limit-batches", "4"], 1))
+    run(project, "train.py", "--epochs", "2", "--limit-batches", "4")
     return project
 
 
@@ -479,12 +471,12 @@ def test_a_flipped_bit_is_noticed(saved_twice: Path, tmp_path: Path, proven: Pro
     """In each file of the newest checkpoint: then the one before is taken, and the log says so."""
     project = shutil.copytree(saved_twice, tmp_path / "copy")
     shutil.copy(DRIVERS / "find_damage.py", project)
-    result = succeed(start(project, ["find_damage.py", "runs/latest"], 1))
-    places = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+    result = run(project, "find_damage.py", "runs/latest")
+    places = [json.loads(line) for line in result.splitlines() if line.startswith("{")]
     assert len({place["file"] for place in places}) == 7
     assert {place["taken"] for place in places} == {"checkpoint_00000004"}
     said = re.findall(
-        r"^\S+/checkpoint_00000008 is damaged or incomplete: .+$", result.stdout, re.MULTILINE
+        r"^\S+/checkpoint_00000008 is damaged or incomplete: .+$", result, re.MULTILINE
     )
     assert len(said) == len(places) == 28
     proven("flipped bits noticed", len(places))
@@ -526,8 +518,8 @@ def test_checksums_can_be_added_to_a_run(stopped: Path, tmp_path: Path) -> None:
     assert "resumed from runs/latest/checkpoint_00000004 at step 4" in result.stdout
     assert list((folder / "runs/latest").glob("checkpoint_00000008/digests.json"))
     write_files(folder, render({}))
-    result = succeed(start(folder, ["train.py", "--epochs", "3", "--resume"], 1))
-    assert "resumed from runs/latest/checkpoint_00000008 at step 8" in result.stdout
+    result = run(folder, "train.py", "--epochs", "3", "--resume")
+    assert "resumed from runs/latest/checkpoint_00000008 at step 8" in result
 
 
 def test_checkpoints_of_earlier_versions_are_refused(stopped: Path, tmp_path: Path) -> None:
@@ -554,14 +546,13 @@ def test_a_full_disk_keeps_the_older_checkpoints(stopped: Path, tmp_path: Path) 
     folder = shutil.copytree(stopped, tmp_path / "copy")
     before = {path: path.read_bytes() for path in only_checkpoint(folder).iterdir()}
     command = ["train.py", "--epochs", "2", "--limit-batches", "4", "--resume"]
-    result = run_python(folder, ["-c", FULL, *command])
-    assert result.returncode != 0 and "File too large" in result.stderr, result.stderr
+    assert "File too large" in fail(folder, "-c", FULL, *command)
     assert {path: path.read_bytes() for path in only_checkpoint(folder).iterdir()} == before
     assert resume(stopped, folder).returncode == 0
 
 
 def test_a_folder_that_can_not_be_written_ends_a_run_at_once(stopped: Path) -> None:
-    result = start(stopped, ["train.py", "--output-dir", "train.py/runs"], 1)
+    result = start(stopped, ["train.py", "--output-dir", "train.py/runs"])
     assert result.stderr.endswith(
         "NotADirectoryError: [Errno 20] Not a directory: 'train.py/runs'\n"
     )
@@ -592,10 +583,9 @@ train.main(
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_checkpoints_by_the_clock_of_the_main_process(processes: int, tmp_path: Path) -> None:
-    files = render({"training.checkpoint_unit": "minutes"})
-    project = write_files(tmp_path / "project", files)
+    project = write_files(tmp_path / "project", render({"training.checkpoint_unit": "minutes"}))
     (project / "minutes.py").write_text(MINUTES)
     for every, steps in (("1", ["04", "08", "12"]), ("0", ["12"])):
-        succeed(start(project, ["minutes.py", every], processes))
+        run(project, "minutes.py", every, processes=processes)
         saved = (project / "runs" / every).glob("checkpoint_*")
         assert sorted(path.name[-2:] for path in saved) == steps

@@ -19,10 +19,10 @@ from support.training import (
     clean_environment,
     count_passed,
     count_processes,
-    run_python,
+    fail,
+    run,
     run_tests,
     start,
-    succeed,
 )
 
 pytestmark = pytest.mark.train
@@ -139,8 +139,7 @@ def test_evaluation_is_the_same_on_1_2_and_3_processes(
     found = {}
     for processes in (1, 2, 3):
         script = ["evaluate_sizes.py", f"weights{processes}.pt", *map(str, sizes)]
-        result = succeed(start(project, script, processes))
-        facts = json.loads(result.stdout.splitlines()[-1])
+        facts = json.loads(run(project, *script, processes=processes).splitlines()[-1])
         assert facts["processes"] == processes
         found[processes] = facts["found"]
     compared = 0
@@ -165,24 +164,19 @@ FORGOTTEN = {"WORLD_SIZE": "4", "ACCELERATE_USE_CPU": "false"}  # and nothing el
 @pytest.mark.every_run
 def test_refuses_processes_that_would_train_alone(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
-    result = run_python(project, ["train.py"], **FORGOTTEN)
-    assert result.returncode != 0
-    assert "The processes are not connected." in result.stderr
+    assert "The processes are not connected." in fail(project, "train.py", **FORGOTTEN)
     assert not (project / "runs").exists()
 
 
 def test_refuses_accumulation_from_the_environment(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({}))
-    result = run_python(project, ["train.py"], ACCELERATE_GRADIENT_ACCUMULATION_STEPS="4")
-    assert result.returncode != 0
-    assert "Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS" in result.stderr
+    result = fail(project, "train.py", ACCELERATE_GRADIENT_ACCUMULATION_STEPS="4")
+    assert "Unset ACCELERATE_GRADIENT_ACCUMULATION_STEPS" in result
 
 
 def test_refuses_fp16_on_the_cpu(tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({"hardware.mixed_precision": "fp16"}))
-    result = start(project, ["train.py"], 1)
-    assert result.returncode != 0
-    assert "fp16 has no effect on the CPU" in result.stderr
+    assert "fp16 has no effect on the CPU" in fail(project, "train.py")
 
 
 def test_a_skipped_step_does_not_count(tmp_path: Path) -> None:
@@ -210,7 +204,7 @@ def test_a_run_that_fails_ends_its_data_workers(tmp_path: Path) -> None:
     given = {f"{feature}.enabled": True, f"{feature}.persistent_workers": True}
     project = write_files(tmp_path / "project", render(given))
     (project / "fails.py").write_text(FAILS)
-    result = start(project, ["fails.py"], 1, timeout=60)
+    result = start(project, ["fails.py"], timeout=60)
     assert result.returncode == 1 and "a fault in the second step" in result.stderr
 
 
@@ -233,7 +227,6 @@ def test_no_step_looks_for_packages(tmp_path: Path) -> None:
     """Accelerate's optimizer does, at each step, and Python would search the disk every time."""
     project = write_files(tmp_path / "project", render({"features.fast_steps.enabled": True}))
     (project / "searches.py").write_text(SEARCHES)
-    result = succeed(start(project, ["searches.py"], 1, real=True))
-    seen, between = json.loads(result.stdout.splitlines()[-1])
+    seen, between = json.loads(run(project, "searches.py", real=True).splitlines()[-1])
     assert len(seen) > 20 and seen[1] > 100, "nothing was counted"
     assert between == []

@@ -20,7 +20,7 @@ from support.combinations import FIRST_TASK, MINIMAL, as_many_as_possible, given
 from support.files import write_files
 from support.paths import TEMPLATES
 from support.rendering import render
-from support.training import start, succeed
+from support.training import run
 
 
 def source(name: str) -> str:
@@ -153,8 +153,8 @@ def test_no_feature_keeps_the_wrapped_model(name: str, tmp_path: Path) -> None:
         given = {"project.name": "example", catalog.features[name].switch_key: True}
     project = write_files(tmp_path, render_project(catalog, resolve(catalog, given)))
     (project / "left.py").write_text(LEFT)
-    result = succeed(start(project, ["left.py"], 2))
-    assert re.findall(r"left: (\d+)", result.stdout) == ["0", "0"]  # of 2 processes
+    result = run(project, "left.py", processes=2)
+    assert re.findall(r"left: (\d+)", result) == ["0", "0"]  # of 2 processes
 
 
 @pytest.mark.train
@@ -164,5 +164,4 @@ def test_layers_unfreeze_above_frozen_ones(tmp_path: Path) -> None:
     features = ("channels_last", "layer_rates", "unfreezing")
     write_files(tmp_path, render({f"features.{name}.enabled": True for name in features}))
     flags = ["--epochs", "3", "--limit-batches", "2", "--unfreezing-epochs", "1"]
-    result = succeed(start(tmp_path, ["train.py", *flags], 1))
-    assert result.stdout.count("epoch ") == 3
+    assert run(tmp_path, "train.py", *flags).count("epoch ") == 3
