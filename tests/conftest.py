@@ -126,7 +126,6 @@ IN_TURNS = {
     "test_sources.py": 2,
     "test_templates.py": 4,
     "test_text_and_tables.py": 4,
-    "test_text_files.py": 4,
     "test_training.py": 4,
     "test_traps.py": 4,
     "test_update.py": 4,

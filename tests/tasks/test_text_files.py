@@ -16,7 +16,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python, succeed
+from support.training import run, tell
 
 pytestmark = pytest.mark.train
 
@@ -34,9 +34,6 @@ class Case:
     settings: Mapping[str, object] = field(default_factory=dict)
     said: str = ""  # a part of what is printed
     model: str = "chatml"  # of chats: a folder of MAKE_TOKENIZERS
-
-    def __str__(self) -> str:
-        return f"{self.task}: {self.kind}"
 
 
 def lines(*rows: object, repeat: int = 10) -> str:
@@ -439,15 +436,12 @@ for name, template in TEMPLATES.items():
 """
 
 
-@pytest.fixture(scope="module")
-def results() -> dict[str, list[tuple[object, str]]]:
-    """By task: what its project read from each file, and what it said."""
-    return {}
-
-
 def read_all(task: str, folder: Path) -> list[tuple[object, str]]:
+    """What a project reads from the file of each case of a task, and what it says."""
     name = "text_classification" if task == "labels" else task
     project = write_files(folder, render({"project.task": name, **TASKS[task]}))
+    if task in ("sft", "dpo"):
+        run(project, "-c", MAKE_TOKENIZERS, "models")
     calls = []
     for number, case in enumerate(case for case in CASES if case.task == task):
         place = folder / f"case{number}"
@@ -457,31 +451,22 @@ def read_all(task: str, folder: Path) -> list[tuple[object, str]]:
         (place / "floats.csv").write_text(table("text,label", "x,0.0", "y,1.0"))
         settings = {"path": case.name, **case.settings}
         if task in ("sft", "dpo"):
-            made = folder / "models"
-            if not made.exists():
-                succeed(run_python(project, ["-c", MAKE_TOKENIZERS, str(made)]))
-            (place / case.model).symlink_to(made / case.model)
+            (place / case.model).symlink_to(folder / "models" / case.model)
             settings["model_name"] = case.model
         calls.append([str(place), settings])
-    run = succeed(
-        run_python(project, ["-c", RUN, json.dumps(calls)], stdin=READ[task], timeout=600)
-    )
-    return [(value, said) for value, said in json.loads(run.stdout.splitlines()[-1])]
+    return tell(project, RUN, json.dumps(calls), stdin=READ[task], timeout=600)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_what_a_file_holds_is_read_right_or_refused(
-    case: Case,
-    results: dict[str, list[tuple[object, str]]],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    if case.task not in results:
-        results[case.task] = read_all(case.task, tmp_path_factory.mktemp(case.task))
-    ours = [other for other in CASES if other.task == case.task]
-    found, said = results[case.task][ours.index(case)]
+def is_right(case: Case, found: object, said: str) -> bool:
     if isinstance(case.expected, str) and case.expected.startswith(REFUSED):
-        assert str(found).startswith(case.expected)
-        assert found != REFUSED, "a message says what is wrong"
+        same = str(found).startswith(case.expected) and found != REFUSED  # it says what is wrong
     else:
-        assert found == case.expected
-    assert case.said in said
+        same = found == case.expected
+    return same and case.said in said
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_what_a_file_holds_is_read_right_or_refused(task: str, tmp_path: Path) -> None:
+    cases = [case for case in CASES if case.task == task]
+    results = zip(cases, read_all(task, tmp_path), strict=True)
+    assert not [(case.kind, found) for case, found in results if not is_right(case, *found)]
