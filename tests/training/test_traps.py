@@ -1,8 +1,8 @@
 """The traps of a training loop, each with a test that shows that projects stay out of it."""
 
 import json
+import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ import pytest
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import recipe_answers
-from support.files import write_files
+from support.files import replace_in, write_files
 from support.rendering import render
-from support.training import run_python, start, succeed, tell
+from support.training import fail, run, start, tell
 
 pytestmark = pytest.mark.train
 
@@ -60,18 +60,25 @@ def run_all(project: Path, *runs: Mapping[str, object]) -> list[dict[str, Any]]:
     return found
 
 
-def steps(run: Mapping[str, Any]) -> list[int]:
+def train_all(project: Path, *runs: Mapping[str, object]) -> list[str]:
+    """What these runs print, all of which end well."""
+    found = run_all(project, *runs)
+    assert all(each["status"] == 0 and "done | " in each["out"] for each in found), found
+    return [each["out"] for each in found]
+
+
+def steps(printed: str) -> list[int]:
     """The numbers of the steps that a run has logged."""
-    rows = [line for line in run["out"].splitlines() if line.startswith("step ")]
-    return [int(row.split()[1].partition("/")[0]) for row in rows]
+    return [int(step) for step in re.findall(r"^step (\d+)/", printed, re.MULTILINE)]
 
 
 def weights(project: Path, folder: str) -> bytes:
     return (project / folder / "model.safetensors").read_bytes()
 
 
-def saved(project: Path, folder: str) -> list[str]:
-    return sorted(path.name for path in (project / folder).glob("checkpoint_*[0-9]"))
+def saved(project: Path, folder: str) -> list[int]:
+    """The steps of the checkpoints of a run."""
+    return sorted(int(path.name[-8:]) for path in (project / folder).glob("checkpoint_*[0-9]"))
 
 
 # --- 0 means off ---------------------------------------------------------------------------------
@@ -94,34 +101,21 @@ ZERO: dict[str, tuple[dict[str, object], int]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def zero(project: Path) -> dict[str, dict[str, Any]]:
-    """A run for each of the settings above, in a folder of its name."""
+@pytest.mark.every_run
+def test_0_means_off(project: Path) -> None:
+    """For patience, norms, checkpoints, the number of steps and of batches, and lines of steps."""
     runs = [{**settings, "output_dir": name} for name, (settings, _) in ZERO.items()]
-    found = dict(zip(ZERO, run_all(project, *runs), strict=True))
-    assert all(run["status"] == 0 and "done | " in run["out"] for run in found.values()), found
-    return found
-
-
-@pytest.mark.parametrize("name", ZERO)
-def test_0_means_off(name: str, zero: dict[str, Any]) -> None:
-    """For patience, the number of steps and of batches, and how often steps are printed."""
-    assert steps(zero[name]) == list(range(1, 1 + ZERO[name][1]))
-    assert zero[name]["out"].count("train_loss") >= 1, "epochs are printed"
-
-
-def test_max_grad_norm_0_changes_no_gradient(zero: dict[str, Any], project: Path) -> None:
+    printed = dict(zip(ZERO, train_all(project, *runs), strict=True))
+    for name, (_, count) in ZERO.items():
+        assert steps(printed[name]) == list(range(1, 1 + count)), name
+        assert "train_loss" in printed[name], f"{name}: epochs are printed"
     off = weights(project, "max_grad_norm=0")
     assert off == weights(project, "max_steps=0"), "no norm is above 1e9"
     assert off != weights(project, "max_grad_norm=1e-3")
-    assert "| grad_norm " not in zero["max_grad_norm=0"]["out"]
-
-
-@pytest.mark.usefixtures("zero")
-def test_0_keeps_all_checkpoints_and_saves_one_at_the_end(project: Path) -> None:
+    assert "| grad_norm " not in printed["max_grad_norm=0"]
     assert len(saved(project, "keep_checkpoints=0")) == 6
-    assert saved(project, "keep_checkpoints=1") == ["checkpoint_00000006"]
-    assert saved(project, "log_every=0") == ["checkpoint_00000006"]
+    for name in ("keep_checkpoints=1", "log_every=0"):
+        assert saved(project, name) == [6]
 
 
 # --- values that are not allowed -----------------------------------------------------------------
@@ -162,23 +156,13 @@ print(json.dumps(found))
 """
 
 
-@pytest.fixture(scope="module")
-def refused(project: Path) -> dict[str, tuple[int, str]]:
-    """The status and the standard error of each command line."""
-    found = tell(project, PARSE, json.dumps(list(WRONG)))
-    return {flags: (status, err) for flags, (status, err) in found.items()}
-
-
-@pytest.mark.parametrize("flags", WRONG)
-def test_a_value_that_is_not_allowed_ends_with_one_line(
-    flags: str, refused: dict[str, tuple[int, str]]
-) -> None:
-    status, err = refused[flags]
-    assert status == 2
-    flag, value = flags.split()
-    for part in (flag.removeprefix("--").replace("-", "_"), value, WRONG[flags]):
-        assert part in err.replace("--", "").replace(flag.removeprefix("--"), part), err
-    assert "Traceback" not in err
+@pytest.mark.every_run
+def test_a_value_that_is_not_allowed_ends_with_one_line(project: Path) -> None:
+    for flags, (status, err) in tell(project, PARSE, json.dumps(list(WRONG))).items():
+        assert status == 2 and "Traceback" not in err, flags
+        flag, value = flags.split()
+        for part in (flag.removeprefix("--").replace("-", "_"), value, WRONG[flags]):
+            assert part in err.replace("--", "").replace(flag.removeprefix("--"), part), err
 
 
 # --- branches ------------------------------------------------------------------------------------
@@ -191,63 +175,47 @@ import train
 
 def die(checkpoints):
     save(checkpoints)
-    if checkpoints.progress.step == 4:
+    if checkpoints.progress.step == int(sys.argv[1]):
         os._exit(9)  # nothing is cleaned up
 
 save, train.Checkpoints.save = train.Checkpoints.save, die
-settings = eval(sys.argv[1])
+settings = eval(sys.argv[2])
 train.main(train.Config(**{**settings, "output_dir": Path(settings["output_dir"])}))
 """
 
 
-def branch_off(project: Path, folder: str) -> dict[str, Any]:
-    """Train to the end, resume the first checkpoint in another folder, and kill that run.
-
-    Returns the settings of the killed run.
-    """
-    [first] = run_all(project, {**BY_STEPS, "output_dir": f"{folder}_whole"})
-    assert first["status"] == 0
-    assert saved(project, f"{folder}_whole") == [f"checkpoint_0000000{step}" for step in (2, 4, 6)]
-    settings = {**BY_STEPS, "max_grad_norm": 0.1, "output_dir": folder}
-    killed = {**settings, "resume": f"{folder}_whole/checkpoint_00000002"}
-    result = run_python(project, ["-c", KILLED, repr(killed)], timeout=120)
+def kill_at(project: Path, step: int, settings: Mapping[str, object]) -> None:
+    result = start(project, ["-c", KILLED, str(step), repr(settings)], timeout=120)
     assert result.returncode == 9, result.stderr
-    assert saved(project, folder) == ["checkpoint_00000004"]
-    return settings
 
 
 def test_a_killed_run_resumes_its_own_branch(project: Path) -> None:
-    """Not that of the run that it branched off, which is farther."""
-    settings = branch_off(project, "branch")
-    alone = {**settings, "resume": "branch_whole/checkpoint_00000002", "output_dir": "alone"}
-    resumed, whole = run_all(project, {**settings, "resume": "newest"}, alone)
-    assert "branch/checkpoint_00000004 at step 4" in resumed["out"]
-    assert whole["status"] == resumed["status"] == 0
+    """Not that of the run that it branched off, which is farther.
+
+    Until it has weights, predict.py, evaluate.py and share.py find none in its folder.
+    """
+    train_all(project, {**BY_STEPS, "output_dir": "whole"})
+    assert saved(project, "whole") == [2, 4, 6]
+    settings = {**BY_STEPS, "max_grad_norm": 0.1, "resume": "whole/checkpoint_00000002"}
+    kill_at(project, 4, {**settings, "output_dir": "branch"})
+    assert saved(project, "branch") == [4]
+    assert (project / "whole/model.safetensors").exists()
+    assert not (project / "branch/model.safetensors").exists()
+    newest = {**settings, "resume": "newest", "output_dir": "branch"}
+    resumed, _ = train_all(project, newest, {**settings, "output_dir": "alone"})
+    assert "branch/checkpoint_00000004 at step 4" in resumed
     assert weights(project, "branch") == weights(project, "alone")
-    assert saved(project, "branch") == [f"checkpoint_0000000{step}" for step in (4, 6)]
-    assert saved(project, "branch_whole") == [f"checkpoint_0000000{step}" for step in (2, 4, 6)]
+    assert saved(project, "branch") == [4, 6] and saved(project, "whole") == [2, 4, 6]
 
 
-def test_a_branch_has_no_weights_of_the_run_that_it_left(project: Path) -> None:
-    """Until it has its own, predict.py, evaluate.py and share.py find none in its folder."""
-    branch_off(project, "unfinished")
-    assert (project / "unfinished_whole/model.safetensors").exists()
-    assert not (project / "unfinished/model.safetensors").exists()
-
-
-@pytest.mark.usefixtures("zero")
 def test_config_json_belongs_to_the_weights_beside_it(project: Path) -> None:
     """Also while a finished run is continued with other settings, and after it was killed."""
-    [whole] = run_all(project, {**BY_STEPS, "output_dir": "described"})
-    assert whole["status"] == 0
+    train_all(project, {**BY_STEPS, "output_dir": "described"})
     before = (project / "described/config.json").read_bytes()
     longer = {**BY_STEPS, "epochs": 3, "log_every": 2, "output_dir": "described"}
-    code = KILLED.replace("step == 4", "step == 8")
-    killed = {**longer, "resume": "newest"}
-    assert run_python(project, ["-c", code, repr(killed)], timeout=120).returncode == 9
+    kill_at(project, 8, {**longer, "resume": "newest"})
     assert (project / "described/config.json").read_bytes() == before
-    [again] = run_all(project, killed)
-    assert again["status"] == 0
+    train_all(project, {**longer, "resume": "newest"})
     settings = json.loads((project / "described/config.json").read_text())["settings"]
     assert settings["log_every"] == 2
 
@@ -256,48 +224,33 @@ def test_config_json_belongs_to_the_weights_beside_it(project: Path) -> None:
 
 
 def test_fewer_steps_end_a_resumed_run_at_once(project: Path) -> None:
-    first, again = run_all(
+    first, again = train_all(
         project,
         {**BY_STEPS, "max_steps": 5, "output_dir": "fewer"},
         {**BY_STEPS, "max_steps": 3, "output_dir": "fewer", "resume": "newest"},
     )
     assert steps(first) == [1, 2, 3, 4, 5]
-    assert again["status"] == 0 and steps(again) == []
-    assert "resumed from fewer/checkpoint_00000005 at step 5" in again["out"]
-    assert "done | " in again["out"]
-    assert saved(project, "fewer") == [f"checkpoint_0000000{step}" for step in (2, 4, 5)]
-
-
-@pytest.mark.parametrize("most", [2, 3, 4])
-def test_max_steps_leave_out_the_epochs_that_would_follow(most: int, project: Path) -> None:
-    """Of 4 epochs of 3 steps, whether they end within an epoch, at its end, or in the next one."""
-    settings = {**SHORT, "epochs": 4, "max_steps": most, "output_dir": f"most_{most}"}
-    [run] = run_all(project, settings)
-    assert steps(run) == list(range(1, 1 + most))
-    epochs = [line.split()[1] for line in run["out"].splitlines() if line.startswith("epoch ")]
-    assert epochs == {2: ["0.66667/4"], 3: ["1/4"], 4: ["1/4", "1.3333/4"]}[most]
+    assert steps(again) == []
+    assert "resumed from fewer/checkpoint_00000005 at step 5" in again
+    assert saved(project, "fewer") == [2, 4, 5]
 
 
 def test_a_break_of_the_owner_ends_only_that_epoch(project: Path, tmp_path: Path) -> None:
     """The next epoch starts at its first batch, also when a checkpoint is resumed."""
     copy = shutil.copytree(project, tmp_path / "copy")
-    text = (copy / "train.py").read_text()
     count = "            progress.step += 1\n"
     own = "            print('batch', progress.batch)\n            if progress.batch == 2:\n"
-    assert text.count(count) == 1
-    (copy / "train.py").write_text(text.replace(count, f"{count}{own}                break\n"))
+    replace_in(copy / "train.py", count, f"{count}{own}                break\n")
     settings = {**SHORT, "keep_checkpoints": 0}
-    run, resumed = run_all(
+    whole, resumed = train_all(
         copy,
         {**settings, "output_dir": "broken"},
         {**settings, "output_dir": "resumed", "resume": "broken/checkpoint_00000002"},
     )
-    for each, epochs in ((run, 2), (resumed, 1)):
-        assert each["status"] == 0
-        own_lines = [line for line in each["out"].splitlines() if line.startswith("batch ")]
-        assert own_lines == ["batch 1", "batch 2"] * epochs
+    for printed, epochs in ((whole, 2), (resumed, 1)):
+        assert re.findall("^batch .*", printed, re.MULTILINE) == ["batch 1", "batch 2"] * epochs
     assert weights(copy, "broken") == weights(copy, "resumed")
-    assert saved(copy, "broken") == ["checkpoint_00000002", "checkpoint_00000004"]
+    assert saved(copy, "broken") == [2, 4]
 
 
 def test_an_early_stop_within_an_epoch_can_be_continued(tmp_path: Path) -> None:
@@ -306,7 +259,7 @@ def test_an_early_stop_within_an_epoch_can_be_continued(tmp_path: Path) -> None:
     given: dict[str, Value] = {f"features.{name}.enabled": True for name in on}
     project = write_files(tmp_path / "project", render(given))
     never = {**SHORT, "epochs": 1, "limit_batches": 4, "evaluate_every": 1, "min_delta": 1e9}
-    first, rest = run_all(
+    first, rest = train_all(
         project,
         {**never, "patience": 2, "output_dir": "stopped"},
         {**never, "patience": 0, "output_dir": "stopped", "resume": "newest"},
@@ -314,8 +267,7 @@ def test_an_early_stop_within_an_epoch_can_be_continued(tmp_path: Path) -> None:
     assert steps(first) == [1, 2, 3] and steps(rest) == [4]
     search = ["lr_finder.py", "--patience", "2", "--evaluate-every", "5", "--min-delta", "1e9"]
     for _ in range(2):  # a second search may follow in the same folder
-        result = succeed(start(project, [*search, "--output-dir", "search"], 1))
-        assert "suggested: " in result.stdout
+        assert "suggested: " in run(project, *search, "--output-dir", "search")
     rows = (project / "search/lr_finder/metrics.jsonl").read_text().splitlines()
     assert sum("lr" in json.loads(row) for row in rows) == 100
 
@@ -323,17 +275,16 @@ def test_an_early_stop_within_an_epoch_can_be_continued(tmp_path: Path) -> None:
 def test_too_few_batches_for_a_step_are_refused_with_what_helps(tmp_path: Path) -> None:
     given: dict[str, Value] = {"training.gradient_accumulation_steps": 8}
     project = write_files(tmp_path / "project", render(given))
-    [run] = run_all(project, {"limit_batches": 5, "output_dir": "few"})
-    assert run["status"].startswith("Each process needs 8 full batches for one step")
-    assert run["status"].endswith("check --limit-batches.")
+    [found] = run_all(project, {"limit_batches": 5, "output_dir": "few"})
+    assert found["status"].startswith("Each process needs 8 full batches for one step")
+    assert found["status"].endswith("check --limit-batches.")
 
 
 def test_a_lock_without_a_process_is_ignored(project: Path) -> None:
     """Such as that of a process which was killed while it wrote it."""
     (project / "unlocked").mkdir()
     (project / "unlocked/run.lock").touch()
-    [run] = run_all(project, {**SHORT, "epochs": 1, "output_dir": "unlocked"})
-    assert run["status"] == 0
+    train_all(project, {**SHORT, "epochs": 1, "output_dir": "unlocked"})
 
 
 # --- how a run trains ----------------------------------------------------------------------------
@@ -356,9 +307,8 @@ def test_the_seed_decides_the_order_of_the_data_in_the_minimal_loop(tmp_path: Pa
 
 def test_too_few_samples_for_a_batch_end_the_minimal_loop_with_one_line(tmp_path: Path) -> None:
     project = write_files(tmp_path, render(recipe_answers(load_catalog(), "minimal")))
-    result = start(project, ["train.py", "--batch-size", "5000"], 1)
-    assert result.returncode == 1 and "Traceback" not in result.stderr
-    assert result.stderr.strip().endswith("one full batch: use a smaller --batch-size.")
+    result = fail(project, "train.py", "--batch-size", "5000")
+    assert result.strip().endswith("one full batch: use a smaller --batch-size.")
 
 
 # --- what is saved, and read again ---------------------------------------------------------------
@@ -389,9 +339,9 @@ def test_load_weights_refuses_a_missing_key(project: Path) -> None:
 
 def test_settings_are_saved_with_the_results_and_in_checkpoints(project: Path) -> None:
     flags = ["--epochs", "1", "--limit-batches", "2", "--seed", "7", "--output-dir", "recorded"]
-    succeed(start(project, ["train.py", *flags], 1))
-    [checkpoint] = saved(project, "recorded")
-    for folder in ("recorded", f"recorded/{checkpoint}"):
+    run(project, "train.py", *flags)
+    [step] = saved(project, "recorded")
+    for folder in ("recorded", f"recorded/checkpoint_{step:08}"):
         config = json.loads((project / folder / "config.json").read_text())
         assert config["settings"]["seed"] == 7 and config["settings"]["limit_batches"] == 2
         assert config["settings"]["learning_rate"] == 0.001, "those that were not given, too"
@@ -404,20 +354,18 @@ def test_settings_are_saved_with_the_results_and_in_checkpoints(project: Path) -
 @pytest.fixture(scope="module")
 def done(project: Path) -> str:
     """The folder of a run that can be resumed."""
-    [run] = run_all(project, {**SHORT, "epochs": 1, "output_dir": "done"})
-    assert run["status"] == 0
+    train_all(project, {**SHORT, "epochs": 1, "output_dir": "done"})
     return "done"
 
 
 def test_a_resume_into_the_folder_of_another_run_is_refused(project: Path, done: str) -> None:
     full = {**SHORT, "limit_batches": 0, "max_steps": 3, "output_dir": "finished"}
-    [other] = run_all(project, full)
-    assert other["status"] == 0
+    train_all(project, full)
     names = ("metrics.jsonl", "best.safetensors", "config.json")
     before = [(project / "finished" / name).read_bytes() for name in names]
     resumed = {**SHORT, "output_dir": "finished", "resume": f"{done}/checkpoint_00000003"}
-    [run] = run_all(project, resumed)
-    assert run["status"].endswith(": choose another --output-dir."), run
+    [found] = run_all(project, resumed)
+    assert found["status"].endswith(": choose another --output-dir."), found
     assert [(project / "finished" / name).read_bytes() for name in names] == before
 
 
@@ -427,10 +375,9 @@ def test_a_copy_with_a_name_of_its_own_is_no_checkpoint(project: Path, done: str
     own = project / "copied/checkpoint_original"
     shutil.copytree(project / "copied/checkpoint_00000003", own)
     settings = {**SHORT, "output_dir": "copied", "resume": "newest", "keep_checkpoints": 1}
-    [run] = run_all(project, settings)
-    assert "resumed from copied/checkpoint_00000003 at step 3" in run["out"]
-    assert saved(project, "copied") == ["checkpoint_00000006"] and own.is_dir()
-    assert "moved to" not in run["out"]
+    [printed] = train_all(project, settings)
+    assert "resumed from copied/checkpoint_00000003 at step 3" in printed
+    assert saved(project, "copied") == [6] and own.is_dir() and "moved to" not in printed
 
 
 def test_flags_of_a_resumed_run_are_those_that_are_given(project: Path, done: str) -> None:
@@ -438,8 +385,7 @@ def test_flags_of_a_resumed_run_are_those_that_are_given(project: Path, done: st
     code = "from config import parse_config; "
     code += f"given = ['--resume', '--epochs', '5', '--output-dir', '{done}']; "
     code += "config = parse_config('', given); print(config.epochs, config.resume)"
-    result = run_python(project, ["-c", code, "--epochs", "7"])
-    assert result.stdout == f"5 {done}/checkpoint_00000003\n", result.stderr
+    assert run(project, "-c", code, "--epochs", "7") == f"5 {done}/checkpoint_00000003\n"
 
 
 def test_a_resume_refuses_what_changes_the_batches(project: Path, done: str) -> None:
@@ -447,11 +393,10 @@ def test_a_resume_refuses_what_changes_the_batches(project: Path, done: str) -> 
     changes |= {"learning_rate": 0.1}
     runs = [{**SHORT, name: value} for name, value in changes.items()]
     same = {"output_dir": done, "resume": "newest"}
-    for name, run in zip(changes, run_all(project, *({**r, **same} for r in runs)), strict=True):
+    for name, found in zip(changes, run_all(project, *({**r, **same} for r in runs)), strict=True):
         old = {**SHORT, "seed": 0, "weight_decay": 0.01, "learning_rate": 0.001}[name]
         said = f"{name} was {old}, not {changes[name]}, and can't change: "
-        assert said in run["status"]
-        assert steps(run) == []
+        assert said in found["status"] and steps(found["out"]) == []
 
 
 OTHER_DATA = """
@@ -546,17 +491,12 @@ runpy.run_path("train.py", run_name="__main__")
 """
 
 
-def interrupt(project: Path, step: int, folder: str) -> subprocess.CompletedProcess[str]:
-    flags = ["--limit-batches", "4", "--output-dir", folder]
-    flags += ["--checkpoint-unit", "steps", "--checkpoint-every", "2"]
-    return run_python(project, ["-c", INTERRUPTED, str(step), *flags], timeout=120)
-
-
 def test_an_interrupted_run_says_what_is_saved(project: Path) -> None:
     """Ctrl-C without the feature preemption."""
-    result = interrupt(project, 3, "interrupted")
-    assert result.returncode == 130
-    assert result.stdout.endswith("Interrupted. Saved: interrupted/checkpoint_00000002\n")
-    early = interrupt(project, 1, "early")
-    assert early.returncode == 130
-    assert early.stdout.endswith("Interrupted. Saved: nothing\n")
+    unit = ["--checkpoint-unit", "steps", "--checkpoint-every", "2", "--limit-batches", "4"]
+    for step, kept in (("3", "interrupted/checkpoint_00000002"), ("1", "nothing")):
+        folder = kept.partition("/")[0]
+        command = ["-c", INTERRUPTED, step, *unit, "--output-dir", folder]
+        result = start(project, command, timeout=120)
+        assert result.returncode == 130
+        assert result.stdout.endswith(f"Interrupted. Saved: {kept}\n")
