@@ -55,30 +55,6 @@ def test_accelerate_launch_starts_all_processes(tmp_path: Path) -> None:
     assert count_processes(result.stdout) == 2
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"hardware.mixed_precision": "bf16"},
-        {"hardware.use_cpu": True},
-        {"hardware.distributed_type": "MULTI_CPU", "hardware.num_processes": 3},
-        {"hardware.distributed_type": "MULTI_GPU", "hardware.num_processes": 4},
-    ],
-    ids=str,
-)
-def test_accelerate_reads_its_file(given: Mapping[str, Value], tmp_path: Path) -> None:
-    from accelerate.commands.config.config_args import load_config_from_file
-
-    project = write_files(tmp_path / "project", render(given))
-    config = load_config_from_file(str(project / "accelerate.yaml")).to_dict()
-    expected = {"distributed_type": "NO", "num_processes": 1, "mixed_precision": "no"}
-    expected |= {key.removeprefix("hardware."): value for key, value in given.items()}
-    if expected["distributed_type"] == "MULTI_CPU":
-        # the only way in which Accelerate starts several processes on the CPU without mpirun
-        expected |= {"distributed_type": "MULTI_GPU", "use_cpu": True}
-    assert expected == {key: config[key] for key in expected}
-
-
 LEAVE = """
 import train
 from config import parse_config
