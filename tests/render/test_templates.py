@@ -655,6 +655,13 @@ def test_a_region_that_depends_on_a_slot(put: Compose) -> None:
     base += "c()\n"
     assert put(base) == "a()\nc()\n"
     assert put(base, "#: slot inside\nd()\n") == "a()\nif b:\n    d()\nc()\n"
+    # a feature may fill a place that is there only beside another feature
+    base = "a()\n#: region here if other is filled\n#: slot inside\n#: end here\n#: slot other\n"
+    inside, other = "#: slot inside\nb()\n", "#: slot other\nc()\n"
+    assert put(base, inside) == "a()\n"
+    assert put(base, inside, other) == "a()\nb()\nc()\n"
+    with pytest.raises(TemplateError, match="nowhere"):
+        put(base, "#: slot nowhere\nd()\n")
 
 
 def test_lines_of_a_slot_that_are_further_left_are_refused(put: Compose) -> None:

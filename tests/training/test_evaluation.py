@@ -8,8 +8,7 @@ import pytest
 
 from scaffold.answers.catalog import Catalog, Value
 from scaffold.answers.resolve import monitored, resolve
-from scaffold.errors import AnswerError, TemplateError
-from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
+from scaffold.errors import AnswerError
 from support.files import write_files
 from support.rendering import render
 from support.training import run, start, without_times
@@ -88,33 +87,6 @@ def test_every_task_has_a_value_to_monitor(catalog: Catalog) -> None:
         if answers["features.best_model.enabled"]:
             name, _ = monitored(catalog, catalog.features["best_model"], answers)
             assert f'metrics["{name}"]' in render({"project.task": task})["train.py"]
-
-
-def test_a_region_that_goes_has_its_places(tmp_path: Path) -> None:
-    """A feature may fill a place that is there only beside another feature."""
-    base = [
-        "a = 1",
-        "#: region extra if other is filled",
-        "#: slot inside",
-        "#: end extra",
-        "#: slot other",
-    ]
-    lines = [Line(text, Path("base"), number) for number, text in enumerate(base, start=1)]
-    inside, other, wrong = (tmp_path / f"{name}.py" for name in ("inside", "other", "wrong"))
-    inside.write_text("#: slot inside\nb = 2\n")
-    other.write_text("#: slot other\nc = 3\n")
-    wrong.write_text("#: slot nowhere\nd = 4\n")
-
-    def composed(*paths: Path) -> list[str]:
-        return [
-            line.text
-            for line in compose(lines, [Fragment(*read_parts(read_lines(path))) for path in paths])
-        ]
-
-    assert composed(inside) == ["a = 1"]
-    assert composed(inside, other) == ["a = 1", "b = 2", "c = 3"]
-    with pytest.raises(TemplateError, match="nowhere"):
-        composed(wrong)
 
 
 # --- trained -----------------------------------------------------------------------------------
