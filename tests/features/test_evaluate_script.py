@@ -12,8 +12,8 @@ from scaffold.answers.manifests import load_catalog
 from support.combinations import in_turns, often
 from support.files import write_files
 from support.inputs import make_table, write_table
-from support.rendering import render
-from support.training import read_report, read_rows, run, start
+from support.rendering import about, render
+from support.training import only_in_sweep, read_report, read_rows, run, start
 
 EVALUATE: dict[str, Value] = {"features.evaluate.enabled": True}
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
@@ -43,8 +43,7 @@ def logged(project: Path, run: str = "latest") -> dict[str, float]:
 
 
 def rows(project: Path, file: str, split: str = "test") -> list[dict[str, str]]:
-    text = (project / "runs/latest/evaluation" / split / file).read_text()
-    return read_rows(text)
+    return read_rows((project / "runs/latest/evaluation" / split / file).read_text())
 
 
 def message(project: Path, *flags: str) -> str:
@@ -247,9 +246,7 @@ def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
     table = table.assign(index=table["colour"])  # also a column of samples.csv
     write_table(table, tmp_path / "table.csv")
     task, target = f"tabular_{kind}", "number" if kind == "regression" else "kind"
-    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
-    given |= {f"{task}.path": "table.csv", f"{task}.target": target}
-    project = train(tmp_path, given, *BRIEF)
+    project = train(tmp_path, about(task, dataset="csv", path="table.csv", target=target), *BRIEF)
     report = evaluate(project, "--by", "colour")
     groups = {name: row for name, row in report.items() if name.startswith("colour ")}
     assert set(groups) == {"colour red", "colour green", "colour blue"}
@@ -276,10 +273,9 @@ def test_metrics_by_a_column_beside_the_texts(own_file: bool, tmp_path: Path) ->
         lines.append(f'"text {row}, of words",{"yes" if row % 3 else "no"},web{row % 2}')
     (tmp_path / "rows.csv").write_text("\n".join(lines))
     (tmp_path / "other.csv").write_text("\n".join([lines[0], *lines[7:20]]))
-    task = "text_classification"
-    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
-    given |= {f"{task}.path": "rows.csv", f"{task}.test_path": "other.csv" if own_file else ""}
-    given |= {f"{task}.text_columns": "text", f"{task}.label_column": "label"}
+    paths = {"path": "rows.csv", "test_path": "other.csv" if own_file else ""}
+    columns = {"text_columns": "text", "label_column": "label"}
+    given = about("text_classification", dataset="csv", **paths, **columns)
     project = train(tmp_path, given, *BRIEF, "--max-steps", "2")
     report = evaluate(project, "--by", "source")
     listed = rows(project, "samples.csv")
@@ -299,9 +295,7 @@ def test_data_that_changed_since_the_run_are_refused(tmp_path: Path) -> None:
     lines = [f"{row % 7},{row % 5},{row % 7 - row % 5}" for row in range(60)]
     path = tmp_path / "rows.csv"
     path.write_text("\n".join(["a,b,y", *lines]))
-    task = "tabular_regression"
-    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
-    given |= {f"{task}.path": str(path), f"{task}.target": "y"}
+    given = about("tabular_regression", dataset="csv", path=str(path), target="y")
     project = train(tmp_path / "project", given, *BRIEF, "--output-dir", "runs/latest")
     evaluate(project)
     path.write_text("\n".join(["b,a,y", *lines]))
@@ -315,8 +309,7 @@ def test_data_that_changed_since_the_run_are_refused(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 @pytest.mark.parametrize("data", ["csv", "folder"])
 def test_samples_are_named_by_their_files(data: str, tmp_path: Path) -> None:
     """Images of a folder, or of a table with more columns: the file has the class of its row."""
@@ -330,14 +323,11 @@ def test_samples_are_named_by_their_files(data: str, tmp_path: Path) -> None:
         Image.new("RGB", (16, 16), (6 * number, 40 * (number % 2), 0)).save(path)
         lines.append(f"images/{label}/{number}.png,{label},cam{number % 3}")
     (tmp_path / "rows.csv").write_text("\n".join(lines))
-    task = "image_classification"
-    given: dict[str, Value] = {"project.task": task}
-    if data == "csv":
-        given |= {f"{task}.dataset": "csv", f"{task}.table": "rows.csv"}
-    else:
-        given |= {f"{task}.dataset": "image_folder", f"{task}.path": "images"}
-    given |= {f"{task}.image_size": 16, "training.num_workers": 0}
-    project = train(tmp_path, given, "--epochs", "1", "--batch-size", "4", "--max-steps", "2")
+    table, folder = {"dataset": "csv", "table": "rows.csv"}, {"dataset": "image_folder"}
+    folder["path"] = "images"
+    given = about("image_classification", image_size=16, **(table if data == "csv" else folder))
+    flags = ["--epochs", "1", "--batch-size", "4", "--max-steps", "2", "--num-workers", "0"]
+    project = train(tmp_path, given, *flags)
     for split in ("train", "val", "test"):
         by = "camera" if data == "csv" else "image"
         report = evaluate(project, "--split", split, "--by", by)
@@ -352,14 +342,12 @@ def test_samples_are_named_by_their_files(data: str, tmp_path: Path) -> None:
 LABELLED = [("image_classification", "scenes"), ("text_classification", "reviews")]
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 @pytest.mark.parametrize(("task", "data"), LABELLED)
 @pytest.mark.parametrize("labels", ["many", "number"])
 def test_several_labels_and_numbers(task: str, data: str, labels: str, tmp_path: Path) -> None:
-    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": data}
-    given[f"{task}.labels"] = labels
-    project = train(tmp_path, given, *BRIEF, "--max-steps", "8", "--limit-batches", "4")
+    flags = [*BRIEF, "--max-steps", "8", "--limit-batches", "4"]
+    project = train(tmp_path, about(task, dataset=data, labels=labels), *flags)
     one = evaluate(project)
     listed = rows(project, "samples.csv")
     check_groups(task, project, one, listed)

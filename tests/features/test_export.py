@@ -17,7 +17,7 @@ from support.inputs import make_table, write_table, write_texts
 from support.paths import TORCHVISION
 from support.rendering import render
 from support.split import MAKE_PRETRAINED
-from support.training import fail, last_metrics, run, said, start
+from support.training import fail, last_metrics, only_in_sweep, run, said, start
 
 EXPORT: dict[str, Value] = {"features.export.enabled": True}
 BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "16"]
@@ -142,8 +142,7 @@ def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
     assert run(folder, "-c", "from load import load; print(load().training)") == "False\n"
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 def test_a_run_from_before_a_setting_exports(tmp_path: Path) -> None:
     """It has the default, as in predict.py; what is exported says so."""
     project = train(tmp_path, {"project.task": "autoencoder"}, *BRIEF)
@@ -166,8 +165,7 @@ print(texts.shape[1] - tokens.input_ids.shape[1])
 """
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 @pytest.mark.parametrize("name", ["gpt2", "llama", "qwen3"])
 def test_a_pretrained_language_model_exports(name: str, tmp_path: Path) -> None:
     """Also the folder for from_pretrained, which generates as any other."""
@@ -187,8 +185,7 @@ def test_a_pretrained_language_model_exports(name: str, tmp_path: Path) -> None:
     assert run(folder, "-c", FROM_FOLDER) == "3\n"
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 @pytest.mark.parametrize("task", ["image_classification", "seq2seq", "text_classification"])
 def test_weights_of_8_bits_have_their_metrics_measured(task: str, tmp_path: Path) -> None:
     """torchao is installed for this test alone: where it is, Transformers imports it each time."""

@@ -32,6 +32,7 @@ from support.training import (
     count_passed,
     evaluate,
     last_tested,
+    only_in_sweep,
     resume_everywhere,
     run,
     run_tests,
@@ -136,8 +137,7 @@ def test_weights_that_are_stored_in_16_bits_are_trained_in_32(models: Path, tmp_
     assert ask(project, "", f"[*{types}]") == ["torch.float32"]
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_adapters_need_a_head_that_was_trained(models: Path, tmp_path: Path) -> None:
     """The layer for masked tokens is frozen, so a new one would stay as it was drawn."""
     given = {
@@ -180,8 +180,7 @@ def test_layers_that_cant_have_adapters_are_named(models: Path, tmp_path: Path) 
     assert "transformer.wte shares its weights with another layer" in tied
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("label", PROJECTS)
 def test_the_proof_of_a_project_with_adapters_holds(
     label: str, models: Path, backbone: None, tmp_path: Path, proven: Proven
@@ -191,8 +190,7 @@ def test_the_proof_of_a_project_with_adapters_holds(
     proven("tests inside generated projects", count_passed(run_tests(project)))
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("label", PROJECTS)
 def test_adapters_resume_on_two_processes(
     label: str, models: Path, backbone: None, tmp_path: Path, proven: Proven
@@ -203,8 +201,7 @@ def test_adapters_resume_on_two_processes(
     proven("resume points, bit for bit", points)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize(
     "label", ["text", "text, merged", "text, rsLoRA", "language", "language, DoRA", "pairs"]
 )
@@ -224,8 +221,7 @@ USES = {
 FORMATS = ("onnx", "torch", "safetensors", "transformers")
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("merge", [False, True])
 @pytest.mark.parametrize("label", ["text", "language", "pairs", "vectors"])
 def test_adapters_are_used_after_training(
@@ -290,8 +286,7 @@ def families(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(MAKE_MODELS, tmp_path_factory.mktemp("families"), *names)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize(
     ("task", "name"), [(task, name) for task, names in FAMILIES.items() for name in names]
 )
@@ -332,8 +327,7 @@ def test_4_bits_are_refused_where_they_cant_be(given: Answers, reason: str) -> N
         resolve(CATALOG, {"project.name": "example", **given, **NF4})
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 @pytest.mark.parametrize("label", ["text", "tags", "answers", "pairs", "preferences"])
 def test_adapters_beside_4_bits_are_trained_and_merged(
     label: str, models: Path, tmp_path: Path
@@ -346,8 +340,7 @@ def test_adapters_beside_4_bits_are_trained_and_merged(
     assert count_passed(run_tests(project, "-k", chosen)) >= 3
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 def test_adapters_beside_4_bits_resume(
     models: Path, tmp_path: Path, proven: Callable[[str, int], None]
 ) -> None:
@@ -385,8 +378,7 @@ with torch.no_grad():
 """
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 def test_4_bits_are_those_of_transformers(models: Path, tmp_path: Path) -> None:
     """The same layers, with the same values, as of BitsAndBytesConfig."""
     pytest.importorskip("bitsandbytes")

@@ -29,7 +29,7 @@ from support.inputs import (
     write_texts,
 )
 from support.kinds import CARRIERS, Carrier, to_csv
-from support.rendering import of_task, render, write_project
+from support.rendering import about, render, write_project
 from support.training import read_rows, run, said, start, succeed
 
 pytestmark = pytest.mark.train
@@ -84,10 +84,6 @@ def prepare_hub(folder: Path) -> None:
 
 Case = tuple[dict[str, Value], Callable[[Path], None] | None, Callable[[Path], list[str]]]
 TABLE: dict[str, Value] = {"path": "table.csv", "target": "kind"}
-
-
-def about(task: str, **choices: Value) -> dict[str, Value]:
-    return {"project.task": task, **of_task(task, **choices)}
 
 
 def prepare_mnist(folder: Path) -> None:

@@ -9,7 +9,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from support.files import write_files
 from support.rendering import render
-from support.training import run
+from support.training import only_in_sweep, run
 
 MFU = {"features.throughput.utilization": "model_flops"}
 COUNT = """
@@ -38,8 +38,7 @@ def test_the_default_leaves_no_trace() -> None:
     assert not any("flops" in text for name, text in files.items() if name != "scaffold.toml")
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 def test_operations_are_those_that_pytorch_counts(tmp_path: Path) -> None:
     """Forward and backward, without attention, which is not counted on the CPU."""
     write_files(tmp_path, render({"project.task": "language_model", **MFU}))

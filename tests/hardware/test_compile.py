@@ -11,7 +11,7 @@ from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.paths import DRIVERS
 from support.rendering import render
-from support.training import count_processes, run
+from support.training import count_processes, only_in_sweep, run
 
 DRIVER = DRIVERS / "compiled.py"
 SHORT = ["--epochs", "1", "--limit-batches", "8", "--log-every", "1"]
@@ -33,8 +33,7 @@ WAYS: dict[str, tuple[Mapping[str, Value], int]] = {
 }
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("way", WAYS)
 def test_a_compiled_model_trains_as_any_other(way: str, tmp_path: Path) -> None:
     import torch

@@ -14,7 +14,7 @@ from support.adapters import MAKE_MODELS, MODELS, SHORT, TUNED, language, make
 from support.computers import APPLE, NEEDS, PLAIN, T4, said, with_gpus
 from support.files import write_files
 from support.rendering import render
-from support.training import count_passed, last_metrics, run, run_tests
+from support.training import count_passed, last_metrics, only_in_sweep, run, run_tests
 
 Answers = dict[str, Value]
 CATALOG = load_catalog()
@@ -97,8 +97,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(MAKE_MODELS, tmp_path_factory.mktemp("models"), *MODELS)
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 @pytest.mark.parametrize(
     "name", ["language", "text", "tags", "places", "answers", "pairs", "preferences"]
 )
@@ -111,8 +110,7 @@ def test_each_pretrained_model_trains_with_plain_attention(
     assert count_passed(run_tests(project, "-k", "attention")) == 2
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 def test_training_is_the_same_with_each_attention(models: Path, tmp_path: Path) -> None:
     losses = []
     for way in ("sdpa", "eager"):

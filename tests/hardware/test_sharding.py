@@ -25,7 +25,7 @@ from support.split import (
     results,
     train,
 )
-from support.training import fail, run, start
+from support.training import fail, only_in_sweep, run, start
 
 CATALOG = load_catalog()
 QUICK = ["language_model"]
@@ -146,8 +146,7 @@ def test_nothing_in_a_split_checkpoint_is_executed(way: str, tmp_path: Path) -> 
     assert_nothing_is_executed(project, 2)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("name", ["pytorch_model_fsdp.bin", "optimizer.bin"])
 def test_nothing_in_one_file_of_a_split_model_is_executed(name: str, tmp_path: Path) -> None:
     """Only the main process reads it: the others end with it."""
@@ -162,30 +161,26 @@ def test_nothing_in_one_file_of_a_split_model_is_executed(name: str, tmp_path: P
     assert not (project / "executed").exists()
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("task", [task for task in TASKS if task not in QUICK])
 def test_every_task_can_be_split(task: str, tmp_path: Path) -> None:
     # plain steps: adaptive ones blow up the rounding of gradients that are 0, as of keys' biases
     assert_split_is_whole(tmp_path, {"project.task": task, "training.optimizer": "sgd"})
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_of_splitting(way: str, tmp_path: Path) -> None:
     assert_split_is_whole(tmp_path, {"project.task": "language_model", **settings(way)})
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("way", WAYS_OF_OLDER)
 def test_every_way_of_the_older_version(way: str, tmp_path: Path) -> None:
     assert_split_is_whole(tmp_path, {**OLDER, **settings(way)})
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_copies_of_a_split_model(tmp_path: Path) -> None:
     """Two copies, each split among two of four processes."""
     given: dict[str, Value] = {"project.task": "language_model", "hardware.num_processes": 4}
@@ -194,8 +189,7 @@ def test_copies_of_a_split_model(tmp_path: Path) -> None:
     assert_split_is_whole(tmp_path, given, processes=4)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_two_processes_share_each_text(tmp_path: Path) -> None:
     """Each has a part of every text: together they are one process with whole texts."""
     project = assert_split_is_whole(tmp_path, SHARED, 2, 1, *WHOLE_SETS)
@@ -206,8 +200,7 @@ def test_two_processes_share_each_text(tmp_path: Path) -> None:
     assert "processes_per_text was 2, not 1, " in apart
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("way", SHARING)
 def test_every_way_of_sharing_texts(way: str, tmp_path: Path) -> None:
     processes, copies, flags = SHARING[way]
@@ -252,8 +245,7 @@ def assert_layers_are_cut(project: Path, processes: int) -> None:
         assert found == [shape] * processes, log
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_four_processes_share_each_text_and_each_layer(tmp_path: Path) -> None:
     """Each has half of every text, and of every layer: together they are one with all of both."""
     given = {**CUT, "parallelism.dp_shard_size": 1, "parallelism.cp_size": 2}
@@ -264,8 +256,7 @@ def test_four_processes_share_each_text_and_each_layer(tmp_path: Path) -> None:
     assert "2 processes can't share 1 attention heads equally" in fail(project, "-c", script)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("way", CUTTING)
 def test_every_way_of_sharing_layers(way: str, tmp_path: Path) -> None:
     processes, copies, flags = CUTTING[way]
@@ -280,8 +271,7 @@ def test_every_way_of_sharing_layers(way: str, tmp_path: Path) -> None:
         assert "processes_per_layer was 2, not 1, " in apart
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None:
     """Positions that are learned and that are turned, heads that share keys, weights used twice."""
     given = {**SHARED, "language_model.model": "pretrained", "language_model.context": 49}
@@ -296,8 +286,7 @@ def test_processes_share_the_texts_of_a_pretrained_model(tmp_path: Path) -> None
         assert "has layers with sliding_attention" in refused
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_processes_share_the_layers_of_a_pretrained_model(tmp_path: Path) -> None:
     """Norms of heads, layers and embeddings whose outputs are put together, weights used twice."""
     given = {**CUT, "language_model.model": "pretrained", "language_model.context": 49}
@@ -314,8 +303,7 @@ def test_processes_share_the_layers_of_a_pretrained_model(tmp_path: Path) -> Non
         assert reason in fail(project, DRIVER.name, "--model-name", name, processes=4)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("steps", [1, 2], ids=["plain", "accumulation"])
 @pytest.mark.parametrize("stage", [1, 2])
 def test_deepspeed(stage: int, steps: int, tmp_path: Path) -> None:
@@ -326,8 +314,7 @@ def test_deepspeed(stage: int, steps: int, tmp_path: Path) -> None:
     assert_best_weights_are_loaded(assert_split_is_whole(tmp_path, given))
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("name", ["mp_rank_00_model", "zero_pp_rank_{}_mp_rank_00_optim"])
 def test_nothing_in_a_checkpoint_of_deepspeed_is_executed(name: str, tmp_path: Path) -> None:
     pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
@@ -360,8 +347,7 @@ WAYS_OF_DEEPSPEED = [
 ]
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("way", WAYS_OF_DEEPSPEED)
 def test_every_way_of_deepspeed(way: str, tmp_path: Path) -> None:
     pytest.importorskip("deepspeed", reason="DeepSpeed is not installed")
@@ -372,8 +358,7 @@ def test_every_way_of_deepspeed(way: str, tmp_path: Path) -> None:
     assert_best_weights_are_loaded(assert_split_is_whole(tmp_path, given))
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_dropout_is_the_same_when_activations_are_computed_again(tmp_path: Path) -> None:
     given: dict[str, Value] = {"project.task": "seq2seq", "fsdp.activation_checkpointing": True}
     project = project_of(tmp_path / "again", given)
@@ -385,8 +370,7 @@ def test_dropout_is_the_same_when_activations_are_computed_again(tmp_path: Path)
     assert_same_weights(project, "split", "kept", ("model.safetensors",))
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_a_split_model_is_evaluated_on_targets_of_any_length(tmp_path: Path) -> None:
     """Processes with batches of other lengths call the layers equally often."""
     project = project_of(tmp_path, {"project.task": "seq2seq", "seq2seq.dataset": "csv"})
@@ -398,8 +382,7 @@ def test_a_split_model_is_evaluated_on_targets_of_any_length(tmp_path: Path) -> 
     assert results(split) == pytest.approx(results(whole), rel=1e-4, abs=2e-4)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_a_split_model_in_16_bits(tmp_path: Path) -> None:
     """It ends near the one in 32 bits, not at it."""
     given = {"project.task": "language_model", "hardware.mixed_precision": "bf16"}

@@ -36,9 +36,14 @@ def of_task(task: str, **settings: Value) -> dict[str, Value]:
     return {f"{task}.{key}": value for key, value in settings.items()}
 
 
+def about(task: str, **settings: Value) -> dict[str, Value]:
+    """Answers that name a task, and these settings of it."""
+    return {"project.task": task, **of_task(task, **settings)}
+
+
 def write_project(folder: Path, task: str, **given: Value) -> Path:
     """A project of a task, with these settings of the task."""
-    return write_files(folder, render({"project.task": task, **of_task(task, **given)}))
+    return write_files(folder, render(about(task, **given)))
 
 
 @cache

@@ -9,10 +9,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pytest import approx
 
 from scaffold.answers.catalog import Value
@@ -20,6 +21,11 @@ from support import warm
 from support.files import write_files
 from support.paths import DRIVERS, TORCHVISION
 from support.rendering import of_task, render
+
+
+def only_in_sweep(test: Callable[..., None]) -> Callable[..., None]:
+    """Marks a test that trains, and that only the sweep has."""
+    return pytest.mark.train(pytest.mark.sweep(test))
 
 
 def run_python(

@@ -7,7 +7,7 @@ import pytest
 from support.adapters import MAKE_MODELS, make
 from support.files import write_files
 from support.rendering import render
-from support.training import run, start
+from support.training import only_in_sweep, run, start
 
 FAMILIES = ["albert", "big_bird", "deberta-v2", "electra", "esm", "longformer", "modernbert"]
 FAMILIES += ["mpnet", "xlm-roberta", "xlnet"]
@@ -28,8 +28,7 @@ def write_project(folder: Path, task: str, model: Path, *features: str) -> Path:
     return write_files(folder, render({"project.task": task, **answers}))
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("task", TASKS)
 def test_encoders_of_many_families_are_trained(task: str, models: Path, tmp_path: Path) -> None:
     """Or the message says that the family has no such model."""
@@ -44,8 +43,7 @@ def test_encoders_of_many_families_are_trained(task: str, models: Path, tmp_path
             assert result.returncode == 0, (name, result.stderr)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("task", TASKS)
 def test_longformer_is_trained_on_two_processes(task: str, models: Path, tmp_path: Path) -> None:
     """Its layers for global attention have no gradient where no token attends to all others."""

@@ -13,7 +13,7 @@ from scaffold.errors import AnswerError
 from support.adapters import MAKE_MODELS, make
 from support.files import write_files
 from support.rendering import render, write_project
-from support.training import count_passed, run, run_tests, said
+from support.training import count_passed, only_in_sweep, run, run_tests, said
 
 TEXTS, IMAGES = "text_classification", "image_classification"
 MADE = {TEXTS: "reviews", IMAGES: "scenes"}  # what needs no file
@@ -182,8 +182,7 @@ GOALS = {
 }
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize(("task", "labels"), GOALS)
 def test_made_data_are_learned(
@@ -202,8 +201,7 @@ def test_made_data_are_learned(
     proven("stated results with several labels or numbers", 1)
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize(("task", "labels"), GOALS)
 def test_a_project_proves_itself(task: str, labels: str, tmp_path: Path, proven) -> None:
     on = dict.fromkeys(("app", "evaluate", "export", "predict", "share"), True)
@@ -227,8 +225,7 @@ def test_a_middle_needs_its_own_embeddings() -> None:
             resolve(load_catalog(), {**given, f"{LM}.fill_in_middle": order})
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 @pytest.mark.parametrize("order", ["psm", "spm"])
 def test_a_project_proves_that_middles_come_last(order: str, tmp_path: Path, proven) -> None:
     """Also that a resumed run and two processes rearrange the same blocks."""
@@ -237,8 +234,7 @@ def test_a_project_proves_that_middles_come_last(order: str, tmp_path: Path, pro
     proven("tests of projects that fill in a middle", count_passed(run_tests(folder)))
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_a_pretrained_model_gets_tokens_for_a_middle(tmp_path: Path) -> None:
     (tmp_path / "texts").write_text(TEXT)
     given = {"dataset": "text", "model": "pretrained", "model_name": "gpt2"}

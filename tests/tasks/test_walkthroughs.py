@@ -21,6 +21,7 @@ from support.training import (
     assert_the_group_has_ended,
     count_passed,
     count_processes,
+    only_in_sweep,
     run,
     run_tests,
     start,
@@ -123,8 +124,7 @@ def new_project(folder: Path, mnist: Path, *options: str) -> Path:
     return folder
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_mnist_from_the_beginning(tmp_path: Path, mnist: Path) -> None:
     """The command of each recipe and the one that it prints, on two processes."""
     logs = {}
