@@ -19,13 +19,12 @@ import yaml
 
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
-from scaffold.render.templates import read_templates
 from support import training
 from support.command_line import Cli
 from support.files import write_files
 from support.paths import REPOSITORY
 from support.rendering import render
-from support.training import clean_environment, count_processes
+from support.training import clean_environment, count_processes, only_in_sweep
 
 Answers = dict[str, Value]
 
@@ -38,6 +37,7 @@ FILES = {
     "notebook": {"train.ipynb"},
     "sagemaker": {"sagemaker_job.py", "requirements.txt"},
 }
+LAUNCHERS = [choice.value for choice in load_catalog().settings["hardware.launcher"].choices]
 TWO_BY_TWO: Answers = {"hardware.num_machines": 2, "hardware.num_processes": 4}
 TWO: Answers = {"hardware.distributed_type": "MULTI_CPU", "hardware.num_processes": 2}
 TWO_MACHINES: Answers = {**TWO, "hardware.num_machines": 2}
@@ -62,7 +62,7 @@ def settings(sbatch: str) -> dict[str, str]:
 # --- what is written ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("launcher", FILES)
+@pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_a_launcher_brings_its_files_and_no_others(launcher: str, cli: Cli, tmp_path: Path) -> None:
     files = with_launcher(launcher)
     restarted = launcher in ("slurm", "trainjob", "pytorchjob", "sagemaker")
@@ -310,21 +310,6 @@ def test_sagemaker_is_asked_for_what_was_answered(tmp_path: Path) -> None:
     assert "sagemaker" not in with_launcher("sagemaker")["requirements.txt"].partition("\n")[2]
 
 
-def test_every_launch_file_has_been_looked_at() -> None:
-    """A new one needs a test of its own."""
-    kinds = (".ipynb", ".py", ".sbatch", ".sh", ".txt", ".yaml", "")
-    folders = {
-        feature.name
-        for feature in load_catalog().features.values()
-        if feature.folder.parent.name == "hardware"
-        for target, template in read_templates(feature)
-        if Path(target).suffix in kinds and "/" not in target and template.whole is not None
-    }
-    looked_at = {"torchrun", "slurm", "kubernetes", "notebook", "sagemaker", "tpu"}
-    no_launchers = {"context_parallel", "deepspeed", "fsdp", "tensor_parallel"}  # modules of theirs
-    assert looked_at | no_launchers == folders
-
-
 # --- what they start ---------------------------------------------------------------------------
 
 SHORT = ["--epochs", "2", "--limit-batches", "5", "--log-every", "1"]
@@ -374,8 +359,7 @@ def two_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 def test_train_sh_starts_one_process(tmp_path: Path) -> None:
     files = with_launcher("torchrun", {"hardware.use_cpu": True})
     project = write_files(tmp_path / "a name with spaces", files)
@@ -384,8 +368,7 @@ def test_train_sh_starts_one_process(tmp_path: Path) -> None:
     assert (project / WEIGHTS).is_file(), "it runs in its own folder"
 
 
-@pytest.mark.train
-@pytest.mark.sweep
+@only_in_sweep
 def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     """Told to stop, all processes save, and a resumed run ends with the same bits."""
     answers: Answers = {**TWO, "features.preemption.enabled": True}
@@ -406,8 +389,7 @@ def test_train_sh_passes_a_signal_on(tmp_path: Path) -> None:
     assert final.read_bytes() == (project / WEIGHTS).read_bytes()
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_train_sh_on_two_machines(two_processes: Path, tmp_path: Path) -> None:
     """The same command on each, as two launches on this one."""
     answers: Answers = {**TWO_MACHINES, "hardware.main_process_port": free_port()}
@@ -418,8 +400,7 @@ def test_train_sh_on_two_machines(two_processes: Path, tmp_path: Path) -> None:
     assert (project / WEIGHTS).read_bytes() == (two_processes / WEIGHTS).read_bytes()
 
 
-@pytest.mark.sweep
-@pytest.mark.train
+@only_in_sweep
 def test_accelerate_launch_on_two_machines(two_processes: Path, tmp_path: Path) -> None:
     answers: Answers = {**TWO_MACHINES, "hardware.main_process_port": free_port()}
     project = write_files(tmp_path / "project", render(answers))
