@@ -15,7 +15,7 @@ from support.combinations import in_turns
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
 from support.paths import TORCHVISION
-from support.rendering import render
+from support.rendering import about, render
 from support.split import MAKE_PRETRAINED
 from support.training import fail, last_metrics, only_in_sweep, run, said, start
 
@@ -125,14 +125,13 @@ def test_exports_give_the_metric_of_training_elsewhere(tmp_path: Path) -> None:
 )
 def test_a_model_of_your_data_exports(task: str, tmp_path: Path) -> None:
     """Elsewhere, where your data is not. The settings of such a run also describe the files."""
-    given: dict[str, Value] = {"project.task": task, f"{task}.dataset": "csv"}
     if task == "text_classification":
         write_texts(tmp_path / "rows.csv", 100)
-        given |= {f"{task}.text_columns": "first,second", f"{task}.label_column": "kind"}
+        columns = {"text_columns": "first,second", "label_column": "kind"}
     else:
         write_table(make_table(), tmp_path / "rows.csv")
-        given[f"{task}.target"] = "kind"
-    given[f"{task}.path"] = str(tmp_path / "rows.csv")
+        columns = {"target": "kind"}
+    given = about(task, dataset="csv", path=str(tmp_path / "rows.csv"), **columns)
     project = train(tmp_path / "project", given, *BRIEF)
     with (project / "model.py").open("a") as file:
         file.write("\n\nimport itertools  # which has no file\n")
@@ -169,13 +168,7 @@ print(texts.shape[1] - tokens.input_ids.shape[1])
 @pytest.mark.parametrize("name", ["gpt2", "llama", "qwen3"])
 def test_a_pretrained_language_model_exports(name: str, tmp_path: Path) -> None:
     """Also the folder for from_pretrained, which generates as any other."""
-    given: dict[str, Value] = {
-        "project.task": "language_model",
-        "language_model.model": "pretrained",
-        "language_model.model_name": name,
-        "language_model.context": 48,
-        **EXPORT,
-    }
+    given = about("language_model", model="pretrained", model_name=name, context=48, **EXPORT)
     project = write_files(tmp_path, render(given))
     run(project, "-c", MAKE_PRETRAINED)
     run(project, "train.py", *BRIEF)
@@ -240,10 +233,7 @@ def test_a_model_of_images_is_used_without_torch(labels: str, tmp_path: Path) ->
     options = {"dataset": "image_folder", "path": "d"} if labels == "folder" else {"dataset": "csv"}
     options |= {} if labels == "folder" else {"labels": labels}
     options |= {"labels_column": "label"} if labels == "many" else {}
-    given: dict[str, Value] = {
-        f"image_classification.{name}": value
-        for name, value in {**options, "image_size": 16}.items()
-    }
+    given = about("image_classification", **options, image_size=16)
     project = train(tmp_path / "project", given, *SETTINGS)
     export(project, "onnx", "--output", str(tmp_path / "out"))
     shown = [

@@ -14,7 +14,7 @@ import pytest
 from support.combinations import FIRST_TASK
 from support.files import write_files
 from support.inputs import use_card
-from support.rendering import render
+from support.rendering import render, write_project
 from support.training import fail, run, start
 
 pytestmark = pytest.mark.train
@@ -189,9 +189,8 @@ def test_a_shared_run_needs_no_data(
     (tmp_path / "rows.csv").write_text("\n".join(rows))
     code = "from PIL import Image; import sys; Image.new('RGB', (20, 20), 200).save(sys.argv[1])"
     run(tmp_path, "-c", code, "image.png")
-    answers = {f"{task}.{name}": value for name, value in choices.items()}
-    answers[f"{task}.path"] = str(tmp_path / "data")
-    folder = write_files(tmp_path / "project", render({**FEATURE, "project.task": task, **answers}))
+    answers = {**FEATURE, **choices, "path": str(tmp_path / "data")}
+    folder = write_project(tmp_path / "project", task, **answers)
     if given == "rows.csv":
         shutil.copy(tmp_path / given, tmp_path / "data")
     else:

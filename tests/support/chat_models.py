@@ -6,7 +6,7 @@ from pathlib import Path
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import render
-from support.training import run_python, succeed
+from support.training import run
 
 # small models of the real classes, with tokenizers that are trained on the spot; stored in 16 bits
 MAKE_MODELS = '''
@@ -70,5 +70,5 @@ def make_chat_project(task: str, folder: Path, given: Mapping[str, Value], *mode
     """A project, with these models in it."""
     write_files(folder, render({"project.task": task, **given}))
     if models:
-        succeed(run_python(folder, ["-c", MAKE_MODELS, *models]))
+        run(folder, "-c", MAKE_MODELS, *models)
     return folder

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.files import write_files
-from support.rendering import render
-from support.training import ask, call, said, start, succeed
+from support.rendering import write_project
+from support.training import ask, call, run, said, succeed
 
 ENCODERS = ["roberta", "bert", "distilbert"]
 SHORT = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
@@ -116,7 +115,7 @@ def make_encoders(folder: Path, texts: str, more: object = {}, **heads: str) -> 
 def assert_is_tuned(folder: Path, inputs: int = 2) -> None:
     """On two processes, in 32 bits. What it can't take is said, and no less."""
     assert ask(folder, "", "str(model.build_model(config).model.dtype)") == "torch.float32"
-    succeed(start(folder, ["train.py", *SHORT], processes=2))
+    run(folder, "train.py", *SHORT, processes=2)
     calls = [["--max-length", "200"], ["--pretrained-name", "nobody/nothing"]]
     length, name = said(folder, "train.py", *calls)
     found = re.search(r"takes at most (6\d) tokens: lower --max-length\.", length)
@@ -145,8 +144,6 @@ def assert_ten_steps(
 
 def project_of_steps(folder: Path, task: str, **more: Value) -> Path:
     """A project with BERT, whose steps are as plain as those of the Trainer."""
-    answers = {f"{task}.{key}": value for key, value in pretrained("bert", **more).items()}
-    answers |= {"features.schedule.enabled": False, "training.weight_decay": 0.0}
-    return write_files(
-        folder, render({"project.task": task, "training.optimizer": "adamw", **answers})
-    )
+    plain = {"features.schedule.enabled": False, "training.weight_decay": 0.0}
+    plain["training.optimizer"] = "adamw"
+    return write_project(folder, task, **pretrained("bert", **more), **plain)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from support.training import clean_environment, run_python, succeed
+from support.training import clean_environment, run
 
 
 def paint(folder: Path, names: list[str], number: int) -> None:
@@ -179,7 +179,6 @@ def use_card(shared: Path, task: str) -> dict[str, str]:
         if language == "sh":
             [command] = re.findall("^python (.*)", block, re.MULTILINE)
             arguments = [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', command)]
-        result = succeed(run_python(shared, arguments))
-        assert result.stdout, block
-        found[language] = result.stdout
+        found[language] = run(shared, *arguments)
+        assert found[language], block
     return found

@@ -32,8 +32,8 @@ def render_with_best(given: Mapping[str, Value]) -> Mapping[str, str]:
 
 
 def of_task(task: str, **settings: Value) -> dict[str, Value]:
-    """Settings of a task, under their whole keys."""
-    return {f"{task}.{key}": value for key, value in settings.items()}
+    """Settings of a task, under their whole keys. A key that is whole stays as it is."""
+    return {key if "." in key else f"{task}.{key}": value for key, value in settings.items()}
 
 
 def about(task: str, **settings: Value) -> dict[str, Value]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.training import start, succeed
+from support.training import run
 
 # two processes in every run; the sweep has all sizes on 1 and 3, too
 ON_PROCESSES = [2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (1, 3))]
@@ -29,8 +29,8 @@ if accelerator.is_main_process:
 def run_cases(folder: Path, script: str, cases: Sequence[object], processes: int) -> float:
     """The `worst` that a script finds among these `cases`. It ends where one is not as expected."""
     (folder / "cases.py").write_text(HEAD + script + END)
-    result = succeed(start(folder, ["cases.py", json.dumps(cases)], processes))
-    words = result.stdout.split()
+    result = run(folder, "cases.py", json.dumps(cases), processes=processes)
+    words = result.split()
     assert words[:3] == ["processes", str(processes), "worst"] and len(cases) > 2
     return float(words[3])
 

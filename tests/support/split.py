@@ -11,7 +11,7 @@ from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.paths import DRIVERS
 from support.rendering import render
-from support.training import count_processes, last_metrics, start, succeed
+from support.training import count_processes, last_metrics, run
 
 DRIVER = DRIVERS / "split_on_cpu.py"
 RING = DRIVER.with_name("ring_on_cpu.py")
@@ -31,17 +31,16 @@ def project_of(folder: Path, given: Mapping[str, Value]) -> Path:
     return project
 
 
-def train(project: Path, run: str, script: str, processes: int, *more: str) -> str:
+def train(project: Path, name: str, script: str, processes: int, *more: str) -> str:
     """What a run on so many processes prints. It says whether its model was split."""
-    arguments = [script, *SHORT, *SAVES, "--output-dir", f"runs/{run}", *more]
-    result = start(project, arguments, processes)
-    assert result.returncode == 0, result.stderr
-    assert count_processes(result.stdout) == processes
-    (project / f"{run}.log").write_text(result.stdout)
+    arguments = [script, *SHORT, *SAVES, "--output-dir", f"runs/{name}", *more]
+    result = run(project, *arguments, processes=processes)
+    assert count_processes(result) == processes
+    (project / f"{name}.log").write_text(result)
     split = script == DRIVER.name
     says = ("model split", "DeepSpeed on") if split else ("model whole", "DeepSpeed off")
-    assert any(f"| {words} |" in result.stdout for words in says)
-    return result.stdout
+    assert any(f"| {words} |" in result for words in says)
+    return result
 
 
 def assert_same_weights(project: Path, one: str, other: str, names: tuple[str, ...]) -> None:
@@ -90,7 +89,7 @@ def assert_split_trains_alike(project: Path, *flags: str) -> dict[str, float]:
         shutil.copy(driver, project)
     found = []
     for script in ("train.py", DRIVER.name):
-        succeed(start(project, [script, *flags, "--output-dir", script[:5]], 2))
+        run(project, script, *flags, "--output-dir", script[:5], processes=2)
         found.append(last_metrics(project, script[:5]))
     assert found[1] == pytest.approx(found[0], rel=1e-3, abs=1e-3)
     return found[0]

@@ -14,7 +14,6 @@ import pytest
 from scaffold.errors import AnswerError
 from support.combinations import in_turns
 from support.encoders import ENCODERS, assert_is_tuned, make_encoders, pretrained
-from support.files import write_files
 from support.rendering import render, write_project
 from support.scores import ON_PROCESSES, run_cases, score_sets
 from support.split import assert_split_is_whole
@@ -306,13 +305,12 @@ def write_pairs(folder: Path, count: int = 12) -> None:
     write_rows(folder / "pairs.csv", [*rows, (rows[0][0], "another text")], ("image", "text"))
 
 
-SMALL_IMAGES = {"embeddings.image_size": 16, "embeddings.width": 8}
+SMALL_IMAGES = {"image_size": 16, "width": 8, "training.num_workers": 0}
 
 
 def test_images_and_texts_find_each_other(tmp_path: Path) -> None:
     """Those of a file are learned on two processes, and become vectors without the file."""
-    settings = {"embeddings.dataset": "images", **SMALL_IMAGES, "training.num_workers": 0}
-    folder = write_files(tmp_path, render({**TASK, **settings}))
+    folder = project(tmp_path, dataset="images", **SMALL_IMAGES)
     write_pairs(folder)
     (folder / "cut.jpg").write_bytes((folder / "photos/1.jpg").read_bytes()[:-20])
     assert "nan" not in run(folder, "train.py", "--epochs", "2", "--batch-size", "2", processes=2)
@@ -354,8 +352,7 @@ Dataset.from_dict(columns, features=features).to_parquet("blank/train.parquet")
 def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     """From a folder. Equal images are one, and a tenth of the images replaces a missing part."""
     more = {"dataset": "hub_images", "image_dataset": "own", "pair_columns": "image,captions"}
-    settings = {f"embeddings.{key}": value for key, value in more.items()} | SMALL_IMAGES
-    folder = write_files(tmp_path, render({**TASK, **settings, "training.num_workers": 0}))
+    folder = project(tmp_path, **more, **SMALL_IMAGES)
     for name in ("own", "none", "blank"):
         (tmp_path / name).mkdir()
     succeed(call(folder, HUB_IMAGES))
@@ -421,9 +418,8 @@ CLIP = {"dataset": "digits", "model": "pretrained", "max_length": 40}
 @pytest.mark.parametrize("lora", [False, True])
 def test_a_pretrained_clip_is_fine_tuned(lora: bool, tmp_path: Path) -> None:
     """In 32 bits, on two processes, and no weight is without a gradient."""
-    settings = {**CLIP, "clip_name": str(tmp_path / "clip")}
-    answers = {f"embeddings.{key}": value for key, value in settings.items()}
-    folder = write_files(tmp_path, render({**TASK, **answers, "features.lora.enabled": lora}))
+    settings = {**CLIP, "clip_name": str(tmp_path / "clip"), "features.lora.enabled": lora}
+    folder = project(tmp_path, **settings)
     succeed(call(folder, MAKE_CLIP))
     short = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "4"]
     run(folder, "train.py", *short, processes=2)
@@ -486,9 +482,8 @@ def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
 @pytest.mark.sweep
 def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
     """CLIPModel.from_pretrained gives the vectors of predict.py, with the learned temperature."""
-    settings = {f"embeddings.{key}": value for key, value in CLIP.items()}
-    settings["embeddings.clip_name"] = str(tmp_path / "clip")
-    folder = write_files(tmp_path, render({**TASK, "features.export.enabled": True, **settings}))
+    settings = {**CLIP, "clip_name": str(tmp_path / "clip"), "features.export.enabled": True}
+    folder = project(tmp_path, **settings)
     assert call(folder, MAKE_CLIP).returncode == 0
     text = "a handwritten seven"
     brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
@@ -582,10 +577,8 @@ with_rival = pytest.mark.skipif(
 def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path, proven) -> None:
     """MultipleNegativesRankingLoss on the same batches, from the same weights, without dropout."""
     more = {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
-    more = pretrained("bert", **more)
-    settings = {f"embeddings.{key}": value for key, value in more.items()}
-    answers = {**TASK, "features.schedule.enabled": False, "training.weight_decay": 0.0}
-    folder = write_files(tmp_path, render({**answers, **settings}))
+    plain = {"features.schedule.enabled": False, "training.weight_decay": 0.0}
+    folder = project(tmp_path, **pretrained("bert", **more), **plain)
     rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
     write_rows(folder / "rows.tsv", rows)
     make_encoders(folder, WORDS)
@@ -600,9 +593,7 @@ def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path
 @with_rival
 def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> None:
     """It gives the vectors of predict.py."""
-    settings = {f"embeddings.{key}": value for key, value in pretrained("bert").items()}
-    answers = {**TASK, "features.export.enabled": True}
-    folder = write_files(tmp_path, render({**answers, **settings}))
+    folder = project(tmp_path, **pretrained("bert"), **{"features.export.enabled": True})
     make_encoders(folder, WORDS)
     text = "The doctor bought the car. " * 20
     export = ["export.py", "--format", "transformers", "--output", "exported"]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,6 @@ from support.rendering import render, write_project
 from support.training import ask, call, fail, run, succeed
 
 pytestmark = pytest.mark.train
-
-
-def project(folder: Path, **given: object) -> Path:
-    answers = {key.replace("__", "."): value for key, value in given.items()}
-    return write_files(folder, render(answers))
 
 
 def refusals(folder: Path, *expressions: str) -> list[str]:
@@ -47,14 +43,8 @@ def refuse(folder: Path, load: str, expected: Mapping[str, str]) -> None:
 # --- texts --------------------------------------------------------------------------------------
 
 
-TEXTS = {
-    "project__task": "text_classification",
-    "text_classification__dataset": "csv",
-    "text_classification__text_columns": "first,second",
-    "text_classification__label_column": "kind",
-}
-
-
+project = partial(write_project, task="text_classification")
+TEXTS = {"dataset": "csv", "text_columns": "first,second", "label_column": "kind"}
 READ_DOCUMENTS = (
     "[[part.read(n, 0, 10**9).tolist() for n in range(len(part.spans))]"
     " for part in data.load_documents({})]"
@@ -64,8 +54,7 @@ READ_DOCUMENTS = (
 def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     """It is split by position: the texts of the parts, one after another, are the file."""
     answers = {"dataset": "text", "path": "long.txt", "context": 16}
-    answers = {f"language_model__{key}": value for key, value in answers.items()}
-    folder = project(tmp_path, project__task="language_model", **answers)
+    folder = write_project(tmp_path, "language_model", **answers)
     assert "long.txt can't be read" in message(folder, "data.build_datasets(config)")
     text = "".join(f"{number}: to be or not to be, é\n" for number in range(400))
     (tmp_path / "long.txt").write_text(text, encoding="utf-8", newline="")
@@ -110,12 +99,7 @@ def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
 def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     """From a folder, as nothing is downloaded here; in 32 bits, whatever it was saved in."""
     write_texts(tmp_path / "texts.csv", 200)
-    folder = project(
-        tmp_path,
-        **TEXTS,
-        text_classification__model="pretrained",
-        text_classification__pretrained_name="distilbert",
-    )
+    folder = project(tmp_path, **TEXTS, model="pretrained", pretrained_name="distilbert")
     make(MAKE_MODELS, folder, "distilbert")
     assert ask(folder, "", "str(model.build_model(config).dtype)") == "torch.float32"
     result = run(folder, "train.py", "--epochs", "1", "--batch-size", "16", processes=2)
@@ -166,9 +150,8 @@ long = data.tokenize([("word " * 20_000, "x " * 20_000)], tokenizer, 64)["input_
 def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
     """GPT-2, which was trained for another number of classes. Two books are a pair like others."""
     write_texts(tmp_path / "texts.csv", 100)
-    more = {"text_classification__model": "pretrained"}
-    more["text_classification__pretrained_name"] = str(tmp_path / "tiny")
-    folder = project(tmp_path, **TEXTS, **more)
+    tiny = str(tmp_path / "tiny")
+    folder = project(tmp_path, **TEXTS, model="pretrained", pretrained_name=tiny)
     succeed(call(folder, MAKE_DECODER))
     worst, long, shape = ask(folder, ALONE, "[worst, long, list(both.shape)]")
     assert worst < 1e-5 and long == [1, 64] and shape == [2, 2]
@@ -181,13 +164,8 @@ def test_a_decoder_without_padding_classifies_texts(tmp_path: Path) -> None:
 # --- tables -------------------------------------------------------------------------------------
 
 
-def table_project(folder: Path, kind: str, file: str, target: str) -> Path:
-    given = {"dataset": file, "path": f"table.{file}", "target": target}
-    return write_project(folder, f"tabular_{kind}", **given)
-
-
 def test_columns_without_a_value_are_named(tmp_path: Path) -> None:
-    folder = table_project(tmp_path, "regression", "csv", "number")
+    folder = write_project(tmp_path, "tabular_regression", dataset="csv", target="number")
     write_table(make_table().assign(note=None, comment=None), tmp_path / "none.csv")
     none = "none.csv: no training row has a value of note, comment: add note,comment to --drop"
     refuse(folder, "data.build_datasets({})", {"none.csv": none})
@@ -291,8 +269,8 @@ def test_each_part_of_a_table_can_have_its_own_file(tmp_path: Path) -> None:
 
 def test_folds_of_a_table_have_columns_of_their_own(tmp_path: Path) -> None:
     """The rows of the fold that validates decide nothing."""
-    task = {"project__task": "tabular_regression", "tabular_regression__dataset": "csv"}
-    folder = project(tmp_path, **task, features__cross_validation__enabled=True)
+    folds = {"features.cross_validation.enabled": True}
+    folder = write_project(tmp_path, "tabular_regression", dataset="csv", **folds)
     make_table().drop(columns="kind").rename(columns={"number": "target"}).to_csv(
         tmp_path / "table.csv", index=False
     )
