@@ -91,9 +91,9 @@ def submit(browser: Any) -> None:
     wait_for(lambda: browser.find_element("xpath", path).click() or True)
 
 
-def wait_for(read: Any, seconds: float = 60) -> Any:
+def wait_for(read: Any) -> Any:
     """What `read` returns as soon as that is something."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         try:
             if found := read():

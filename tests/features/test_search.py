@@ -71,7 +71,7 @@ def note(text):
 
 def stop(*_):
     note("stopped")
-    raise SystemExit(75 if config.fail == "saves" else 143)
+    raise SystemExit(143)
 
 
 def wait_before(epoch):

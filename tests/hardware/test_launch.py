@@ -45,12 +45,9 @@ TWO_MACHINES: Answers = {**TWO, "hardware.num_machines": 2}
 SCHEMAS = REPOSITORY.parent / "shared" / "schemas"
 
 
-def with_launcher(launcher: str, *more: Mapping[str, Value], **changes: Value) -> Mapping[str, str]:
+def with_launcher(launcher: str, given: Mapping[str, Value] = {}) -> Mapping[str, str]:
     """The files of a project with a launcher."""
-    given: Answers = {"hardware.launcher": launcher}
-    for answers in more:
-        given |= answers
-    return render(given | {key.replace("__", "."): value for key, value in changes.items()})
+    return render({"hardware.launcher": launcher, **given})
 
 
 def settings(sbatch: str) -> dict[str, str]:
@@ -167,9 +164,9 @@ def test_shells_can_read_the_scripts() -> None:
             assert "\n\n\n" not in text
 
 
-def documents(launcher: str, *more: Mapping[str, Value], **changes: Value) -> list[Any]:
+def documents(launcher: str, given: Mapping[str, Value]) -> list[Any]:
     """What Kubernetes gets. The job is the last."""
-    files = with_launcher(launcher, *more, **changes)
+    files = with_launcher(launcher, given)
     names = [name for name in ("runtime.yaml", f"{launcher}.yaml") if name in files]
     return [yaml.safe_load(files[name]) for name in names]
 
@@ -471,8 +468,8 @@ def test_the_cells_of_the_notebook_run(processes: int, tmp_path: Path) -> None:
 
 @pytest.mark.train
 def test_the_cells_of_the_minimal_notebook_run(tmp_path: Path) -> None:
-    minimal = with_launcher("notebook", project__loop="minimal", hardware__use_cpu=True)
-    project = write_files(tmp_path / "project", minimal)
+    given: Answers = {"project.loop": "minimal", "hardware.use_cpu": True}
+    project = write_files(tmp_path / "project", with_launcher("notebook", given))
     settings, train = code_cells(project)
     assert "saved to runs/" in run_cells(project, settings, "config = Config(epochs=1)", train)
 
@@ -529,7 +526,7 @@ LONG = ["--epochs", "12"]
 @pytest.fixture(scope="module")
 def whole(slurm: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two machines that nothing interrupts."""
-    files = with_launcher("slurm", TWO_MACHINES, slurm__cpus_per_task=1)
+    files = with_launcher("slurm", {**TWO_MACHINES, "slurm.cpus_per_task": 1})
     project = write_files(tmp_path_factory.mktemp("whole"), files)
     job = slurm("sbatch", "--parsable", "train.sbatch", *LONG, cwd=project)
     log = project / f"slurm-{job}.out"

@@ -202,7 +202,7 @@ def coco_files(**changes: Any) -> Files:
     return {**pictures, "d/_annotations.coco.json": json.dumps(content).encode()}
 
 
-def yolo_files(line: str = "{c} 0.375 0.375 0.416666 0.333333\n", **more: Any) -> Files:
+def yolo_files(line: str = "{c} 0.375 0.375 0.416666 0.333333\n") -> Files:
     files = {f"d/images/{n:02}.png": picture(n) for n in range(COUNT)}
     files |= {f"d/labels/{n:02}.txt": line.format(c=n % 2).encode() for n in range(COUNT)}
     return {**files, "d/data.yaml": b"names: [cup, ball]\n"}

@@ -63,8 +63,8 @@ def change(task: str, **cells: object) -> tuple[Row, ...]:
     return tuple(changed)
 
 
-def without(task: str, number: int = 2) -> tuple[Row, ...]:
-    return tuple(row for n, row in enumerate(rows(task)) if n != number)
+def without(task: str) -> tuple[Row, ...]:
+    return tuple(row for n, row in enumerate(rows(task)) if n != 2)
 
 
 def every(task: str, column: str, cell: Any) -> tuple[Row, ...]:

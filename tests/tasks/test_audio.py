@@ -43,10 +43,10 @@ def record(folder: Path, count: int) -> None:
         write_sound(path, round(rate * seconds), rate, hertz * (0.8 + 0.01 * number))
 
 
-def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
+def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
     """A project for sounds of a folder, and the folder."""
     write_files(folder, render({"project.task": TASK, **FILES, **given}))
-    record(folder / "calls", count)
+    record(folder / "calls", 40)
     return folder
 
 

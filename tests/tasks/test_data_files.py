@@ -103,9 +103,9 @@ def table_of(head: str, *rows: str, name: str = "table.csv") -> str:
     return write(name, head, *rows)
 
 
-def numbered(count: int = 60) -> list[str]:
+def numbered() -> list[str]:
     """Rows of x and its target, which follows from it."""
-    return [f"{row % 7},{'high' if row % 7 > 3 else 'low'}" for row in range(count)]
+    return [f"{row % 7},{'high' if row % 7 > 3 else 'low'}" for row in range(60)]
 
 
 def test_a_code_stays_a_code_in_a_file_that_happens_to_have_only_numbers(project):
@@ -455,9 +455,8 @@ MONTHS = [f"{year}{month:02}" for year in range(2000, 2005) for month in range(1
 SHORT = {"context": 6, "horizon": 3, "season": 12, "time_column": "month", "dataset": "file"}
 
 
-def series_of(times: list[str], name: str = "series.csv", value: str = "{}") -> str:
-    rows = [f"{time},{value.format(row)}" for row, time in enumerate(times)]
-    return write(name, "month,value", *rows)
+def series_of(times: list[str]) -> str:
+    return write("series.csv", "month,value", *(f"{t},{row}" for row, t in enumerate(times)))
 
 
 def forecast(made: Any, path: str) -> tuple[list[list[str]], str]:

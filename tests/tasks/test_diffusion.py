@@ -23,10 +23,10 @@ CLASSES: dict[str, Value] = {f"{TASK}.condition": "classes", f"{TASK}.classes": 
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
 
 
-def make_project(folder: Path, given: dict[str, Value], count: int = 20) -> Path:
+def make_project(folder: Path, given: dict[str, Value]) -> Path:
     """A project, and a folder with noisy images in red and in blue."""
     write_files(folder, render({"project.task": TASK, **given}))
-    paint(folder / "marks", ["red", "blue"], count)
+    paint(folder / "marks", ["red", "blue"], 20)
     return folder
 
 

@@ -291,13 +291,13 @@ def test_scores_of_pairs_are_those_of_torchmetrics(processes: int, tmp_path: Pat
     proven("sets of images and texts whose recall and MRR are those of torchmetrics", count)
 
 
-def write_pairs(folder: Path, count: int = 12) -> None:
+def write_pairs(folder: Path) -> None:
     """Images of several kinds in a subfolder, and a table of them; two share a text."""
     from PIL import Image
 
     (folder / "photos").mkdir(exist_ok=True)
     rows = []
-    for number in range(count):
+    for number in range(12):
         mode, end = [("RGB", "png"), ("L", "jpg"), ("RGBA", "png"), ("P", "gif")][number % 4]
         image = Image.new("RGB", (20 + number, 17), (20 * number, 90, 250 - 20 * number))
         image.convert(mode).save(folder / f"photos/{number}.{end}")

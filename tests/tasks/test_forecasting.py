@@ -33,13 +33,12 @@ FILE: dict[str, Value] = {
 }
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
 DAYS = [str(date(2026, 1, 1) + timedelta(days=day)) for day in range(120)]
-HEAD = "time,value,series"
 
 
-def list_rows(count: int = 5) -> list[str]:
+def list_rows() -> list[str]:
     """The values of shops by weekday, in no order, with a gap of days and an empty value."""
     draw, rows = Random(0), []
-    for shop in range(count):
+    for shop in range(5):
         for number, day in enumerate(DAYS):
             value = 100 * (shop + 1) + 20 * sin(0.9 * number) + draw.uniform(0, 9)
             if (shop, number) in ((0, 50), (0, 51), (1, 110), (2, 100)):
@@ -49,8 +48,8 @@ def list_rows(count: int = 5) -> list[str]:
     return rows
 
 
-def write_rows(path: Path, rows: list[str], head: str = HEAD) -> None:
-    path.write_text("\n".join([head, *rows]) + "\n")
+def write_rows(path: Path, rows: list[str]) -> None:
+    path.write_text("\n".join(["time,value,series", *rows]) + "\n")
 
 
 def make_project(folder: Path, given: Mapping[str, Value]) -> Path:

@@ -37,10 +37,10 @@ FILES: dict[str, Value] = {
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
 
 
-def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
+def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
     """A project for sounds that a table names, and both."""
     write_files(folder, render({"project.task": TASK, **FILES, **given}))
-    run(folder, "-c", RECORD, "clips", str(count))
+    run(folder, "-c", RECORD, "clips", "40")
     return folder
 
 
