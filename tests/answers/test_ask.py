@@ -691,8 +691,6 @@ def test_an_update_asks_in_a_terminal_alone(tmp_path: Path) -> None:
         assert "--ask needs a terminal" in result.stderr and "--set" in result.stderr
 
 
-# an update: the answers of the last time are offered
-
 ASK = """
 import json, sys
 from pathlib import Path

@@ -59,8 +59,6 @@ def assert_refused(result: Result, *parts: str) -> None:
         assert part in result.err, f"{part!r} is not in {result.err!r}"
 
 
-# --- bad answers -------------------------------------------------------------------------------
-
 # a setting, or several options, and parts of the message: every bound is tried further below
 BAD_SETTINGS: dict[str, tuple] = {
     "unknown key": ("training.epoch=3", "training.epoch:", "did you mean training.epochs"),
@@ -180,8 +178,6 @@ def test_every_bound_and_choice_holds(catalog: Catalog) -> None:
             expect(option, "a\x00b", False, "printable")
     assert min(counts.values()) >= 50, counts
 
-
-# --- the answers file --------------------------------------------------------------------------
 
 BAD_FILES: dict[str, tuple[bytes, list[str]]] = {
     "not TOML": (b"[training\nepochs = 3\n", ["is not valid TOML", "line 1"]),
@@ -395,9 +391,6 @@ def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Ca
     assert {key: resolved[key] for key in given} == given
 
 
-# --- paths -------------------------------------------------------------------------------------
-
-
 def test_a_project_is_written_whole(cli: Cli, here: Path) -> None:
     result = cli("new", "demo", "--yes")
     assert (result.code, result.err) == (0, "")
@@ -502,9 +495,6 @@ def test_a_folder_without_permission_is_refused(tmp_path: Path, path: str) -> No
     refused = Result(result.returncode, result.stdout, result.stderr)
     assert_refused(refused, str(tmp_path / "locked"), "is not writable")
     assert set(listing(tmp_path)) <= {"here", "locked"}
-
-
-# --- looking without writing -------------------------------------------------------------------
 
 
 def test_a_dry_run_lists_all_files_and_writes_none(cli: Cli, here: Path) -> None:
@@ -710,9 +700,6 @@ def test_the_version_and_the_commands_are_told(cli: Cli) -> None:
         assert re.search(rf"\b{command}\b", result.out + result.err)
 
 
-# --- as a process of its own -------------------------------------------------------------------
-
-
 def test_output_that_nobody_reads_to_the_end(tmp_path: Path) -> None:
     command = f"{shlex.quote(sys.executable)} -m scaffold explain gradient_accumulation | head -1"
     result = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True)
@@ -842,9 +829,6 @@ def test_a_real_bash_completes(tmp_path: Path) -> None:
         child.expect(re.escape(whole), timeout=20)
         child.send("\x15")  # Ctrl-U: an empty line
     child.close(force=True)
-
-
-# --- whole, or not at all ----------------------------------------------------------------------
 
 
 def test_data_that_is_found_here_is_found_by_the_project(
@@ -1062,9 +1046,6 @@ def test_a_signal_while_writing_leaves_nothing(
     assert process.returncode not in (0, 2)
     assert out == "" and "Traceback" not in err
     assert listing(here) == before
-
-
-# folders that are there already
 
 
 @pytest.mark.parametrize("name", ["~", "..", ".", "full", "full/"])

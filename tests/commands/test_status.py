@@ -48,9 +48,6 @@ def replace(project: Path, name: str, before: str, after: str) -> None:
     path.write_text(text.replace(before, after))
 
 
-# files
-
-
 def test_each_file_has_a_state(project: Path, pristine: Pristine) -> None:
     assert set(file_states(project, pristine).values()) == {"untouched"}
     replace(project, "train.py", "\n", "\r\n")
@@ -186,9 +183,6 @@ def test_many_files_are_looked_through_quickly(project: Path, pristine: Pristine
     assert moved == {"train.py": "src/train.py", "data.py": "src/data.py"}
 
 
-# conflicts
-
-
 def test_regions_between_markers_are_conflicts() -> None:
     text = f"# A\n{CONFLICT}between\n<<<<<<< mine\n=======\n>>>>>>> features.ema.enabled=true\n"
     assert find_conflicts("a.py", text) == [
@@ -217,9 +211,6 @@ def test_regions_between_markers_are_conflicts() -> None:
 )
 def test_less_than_a_region_is_none(text: str) -> None:
     assert find_conflicts("README.md", text) == []
-
-
-# answers
 
 
 def test_answers_that_were_edited_are_not_applied_yet(
@@ -256,9 +247,6 @@ def test_previous_answers_complete_given_ones(catalog: Catalog) -> None:
     assert complete_all({"features.ema.decay": 0.5})["features.ema.enabled"] is True
     other = {"training.warp": 9, "training.epochs": "many", "training.seed": 3}
     assert complete(catalog, {}, other)["training.seed"] == 3, "those of another version"
-
-
-# what is shown
 
 
 def show(project: Path, capsys: pytest.CaptureFixture[str]) -> str:

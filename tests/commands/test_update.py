@@ -35,9 +35,6 @@ def answer(folder: Path, key: str) -> object:
     return read_pristine(folder).answers[key]
 
 
-# answers
-
-
 def test_answers_changed_in_the_file_are_applied(cli: Cli, project: Path) -> None:
     settings = project / "scaffold.toml"
     ours = '[hardware]\nmixed_precision = "bf16"  # ours\n\n[training]\nepochs = 7\n'
@@ -208,9 +205,6 @@ def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> Non
         assert found == ["from data.loader import"]
 
 
-# looking first
-
-
 def test_a_dry_run_shows_what_the_update_does(cli: Cli, project: Path, tmp_path: Path) -> None:
     edit(project / "train.py", STEP, f"{STEP}            print('mine')\n")
     before = read_files(project)
@@ -227,9 +221,6 @@ def test_a_dry_run_shows_what_the_update_does(cli: Cli, project: Path, tmp_path:
     for name, text in read_files(patched).items():
         if not name.startswith(".scaffold"):
             assert text == after[name], name
-
-
-# conflicts
 
 
 @pytest.fixture
@@ -578,9 +569,6 @@ def test_adopt_refuses(cli: Cli, project: Path, case: str) -> None:
     for part in parts:
         assert part in result.err
     assert read_files(project) == before
-
-
-# what other people may have written
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,6 @@ def estimated(answers: Answers, folder: Path = Path(), on_cpu: bool = False) -> 
     return found
 
 
-# --- what splits and adds ------------------------------------------------------------------------
-
 BILLION = Model(10**9, 10**9)
 GPUS = {"hardware__num_processes": 8, "hardware__distributed_type": "MULTI_GPU"}
 
@@ -114,8 +112,6 @@ def test_accumulated_gradients_stay_beside_activations() -> None:
     )
     assert two.peak == pytest.approx(one.peak + one.gradients)
 
-
-# --- pretrained models ---------------------------------------------------------------------------
 
 LLAMA = {
     "model_type": "llama",
@@ -213,9 +209,6 @@ def test_what_is_not_known_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert why(answers_of(**split)) == "not known: not estimated with tensor or context parallelism"
 
 
-# --- whether it fits -----------------------------------------------------------------------------
-
-
 def judged(answers: Answers, free: float) -> Finding:
     model = know_model(load_catalog(), answers, Path())
     gpu = replace(H100, free=int(free))
@@ -273,8 +266,6 @@ def test_explain_tells_it_for_tasks_and_features(capsys: pytest.CaptureFixture[s
     text = said("activation_checkpointing")
     assert text.index("Memory without it") < text.index("Memory with it")
 
-
-# --- measured ------------------------------------------------------------------------------------
 
 MAKE_LLAMAS = """
 import torch

@@ -204,9 +204,6 @@ def copies(original: Path, tmp_path: Path, step: int = 1) -> Iterator[tuple[int,
         yield number, folder
 
 
-# what an update does
-
-
 def test_update_and_undo(project: Path) -> None:
     before = snapshot(project)
     assert update(project) == []
@@ -313,9 +310,6 @@ def test_a_folder_that_was_there_stays(project: Path) -> None:
         apply_changes(project, [Change("hollow/new.py", None, "new\n")])
     undo(project)
     assert snapshot(project) == before
-
-
-# what is refused
 
 
 def refused(folder: Path, *changes: Change) -> str:
@@ -447,9 +441,6 @@ def test_what_is_no_file(project: Path) -> None:
     assert "nothing was changed" in refused(project, Change("loop", "", "x"))
 
 
-# errors and interruptions
-
-
 def outcomes(
     project: Path, tmp_path: Path, act: Callable[[str, tuple[Any, ...]], None], names: list[str]
 ) -> list[str]:
@@ -567,9 +558,6 @@ def test_a_folder_on_another_disk(project: Path) -> None:
         assert (project / "other/a.py").read_bytes() == b"2\n"
         undo(project)
         assert snapshot(project) == before
-
-
-# kills
 
 
 OTHER = [False, pytest.param(True, marks=pytest.mark.sweep)]
@@ -718,9 +706,6 @@ def test_a_step_that_keeps_the_update_before_killed_at_every_call(
     assert min(counts) > 8, counts
 
 
-# a recovery meets what its owner did in between
-
-
 def edited_after_a_kill(project: Path, tmp_path: Path) -> Path:
     folder = killed_updates(project, tmp_path)[0]
     assert snapshot(folder) != snapshot(project)  # with a journal
@@ -808,9 +793,6 @@ def test_an_edit_while_the_update_is_written(project: Path) -> None:
     assert (project / f"{PRISTINE}.update").read_bytes() == b'{"new": 1}\n'
 
 
-# undo
-
-
 def test_undo_refuses_edited_files_and_keeps_copies(project: Path) -> None:
     before = snapshot(project)
     update(project)
@@ -880,9 +862,6 @@ def test_undo_that_can_not_be_done_changes_nothing(project: Path) -> None:
     assert snapshot(project, frozenset()) == before
 
 
-# one command at a time
-
-
 def test_a_second_command_is_refused(project: Path) -> None:
     reading, writing = os.pipe()
     child = os.fork()
@@ -917,9 +896,6 @@ def test_no_locks_on_this_file_system(project: Path) -> None:
 def test_no_project(tmp_path: Path) -> None:
     with pytest.raises(ScaffoldError, match="not a scaffold project"), locked(tmp_path):
         pytest.fail("it is none")
-
-
-# journals that are not to be trusted
 
 
 def bad_journals(good: dict[str, Any]) -> Iterator[tuple[str, bytes]]:

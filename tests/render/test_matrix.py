@@ -342,9 +342,6 @@ def test_accelerate_gets_the_hardware(projects: dict[str, Project]) -> None:
     assert several >= 2
 
 
-# --- no trace of what is off -------------------------------------------------------------------
-
-
 Found = Mapping[str, Iterable[Source]]
 
 
@@ -542,9 +539,6 @@ def test_a_file_without_content_is_not_written(
 ) -> None:
     assert "callbacks.py" not in projects[f"{FIRST_TASK}, default"].files
     assert "callbacks.py" in projects[f"{FIRST_TASK}, all"].files
-
-
-# --- code that a senior engineer has nothing to shorten in -------------------------------------
 
 
 def test_black_has_nothing_to_change(

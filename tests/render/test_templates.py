@@ -390,8 +390,6 @@ def test_the_catalog_is_that_of_the_folders(templates: Path) -> None:
     assert rows == sum(len(component.options) for component in catalog.components) >= 20
 
 
-# --- places ------------------------------------------------------------------------------------
-
 Compose = Callable[..., str]
 
 
@@ -499,8 +497,6 @@ def test_a_long_string_may_stand_where_nothing_moves(put: Compose) -> None:
     fragment = '#: slot here\ndef a():\n    """One.\n\n    Two.\n    """\n'
     assert put("#: slot here\n", fragment) == fragment.removeprefix("#: slot here\n")
 
-
-# --- imports -----------------------------------------------------------------------------------
 
 STATEMENTS = [
     *["import math", "import os", "import os.path", "import json as js", "import sys"],

@@ -50,9 +50,6 @@ def questions(form: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {question["key"]: question for part in parts for question in part["questions"]}
 
 
-# the questions
-
-
 def test_all_open_questions_are_asked_at_once(tmp_path: Path) -> None:
     form = ask(tmp_path)
     asked = questions(form)
@@ -128,9 +125,6 @@ def test_what_the_data_hold_is_told_and_their_columns_are_choices(tmp_path: Path
     assert "40 rows" in asked[path]["found"]
     columns = [q for q in asked.values() if [c["value"] for c in q["choices"]][-1:] == ["kind"]]
     assert columns
-
-
-# the project
 
 
 @pytest.mark.parametrize("number", [3, pytest.param(300, marks=pytest.mark.sweep)])
@@ -237,9 +231,6 @@ def test_write_stays_below_the_folder_and_overwrites_nothing(tmp_path: Path) -> 
         call("write", {"wishes": {}, "folder": "net"})
 
 
-# who may ask
-
-
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.chdir(tmp_path)
@@ -340,9 +331,6 @@ def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
         make_page(load_catalog(), tmp_path, make_anew)
 
 
-# what is built
-
-
 def test_the_built_page_is_that_of_its_source_and_small() -> None:
     digest = hashlib.sha256()
     names = [
@@ -385,8 +373,6 @@ def test_nothing_comes_from_elsewhere() -> None:
         if path.suffix in (".html", ".css"):
             assert "//" not in text.replace("http://www.w3.org", ""), path
 
-
-# a project that exists
 
 CLIP = "accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)"
 MINE = "accelerator.clip_grad_norm_(model.parameters(), 0.5)  # mine"
