@@ -122,13 +122,8 @@ def test_each_file_is_the_place_of_one() -> None:
 
 def test_only_text_of_the_project_is_read(tmp_path: Path) -> None:
     wanted = {"a.py": "a", "s/b.py": "b", "s/t/c.txt": "c", ".env": "d", "s/e": "e\r\n"}
-    others = {
-        f"{folder}/x.py": "x"
-        for folder in [
-            *(".git", ".venv", "venv", "node_modules", "runs", ".hidden", "s/__pycache__"),
-            *("s/runs/1", "environment", "other", ".scaffold", "build/lib"),
-        ]
-    }
+    folders = ".git .venv venv node_modules runs .hidden s/__pycache__ s/runs/1 environment other"
+    others = {f"{folder}/x.py": "x" for folder in (*folders.split(), ".scaffold", "build/lib")}
     project = write_files(tmp_path / "p", {**wanted, **others, ".github/ci.yml": "ci"})
     write_files(project, {"environment/pyvenv.cfg": "", "other/.scaffold/pristine.json": "{}"})
     (project / "large.py").write_text("#" * 1_000_001)
@@ -249,8 +244,8 @@ def test_previous_answers_complete_given_ones(catalog: Catalog) -> None:
     assert complete(catalog, {}, other)["training.seed"] == 3, "those of another version"
 
 
-def show(project: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    show_status(project, as_json=False)
+def show(project: Path, capsys: pytest.CaptureFixture[str], as_json: bool = False) -> str:
+    show_status(project, as_json)
     captured = capsys.readouterr()
     assert captured.err == ""
     return captured.out
@@ -315,15 +310,10 @@ def test_json_is_one_stable_object(
 ) -> None:
     add_answers(project / "scaffold.toml", "[features.ema]\nenabled = true\n")
     move(project, "data.py", "src/data.py", CONFLICT)
-    show_status(project, as_json=True)
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    found = json.loads(captured.out)
-    untouched = {"README.md", "train.py", ".gitignore"}
+    found = json.loads(show(project, capsys, as_json=True))
     files = found.pop("files")
-    assert {name: files[name] for name in untouched} == {
-        name: {"state": "untouched", "path": name} for name in untouched
-    }
+    for name in ("README.md", "train.py", ".gitignore"):
+        assert files[name] == {"state": "untouched", "path": name}
     assert files["data.py"] == {"state": "moved, edited", "path": "src/data.py"}
     assert list(files) == list(pristine.files)
     line = pristine.files["data.py"].count("\n") + 1
@@ -356,8 +346,7 @@ def test_settings_that_are_wrong_are_a_message(
 ) -> None:
     (project / "scaffold.toml").write_text(text)
     assert message in show(project, capsys).splitlines()[-1]
-    show_status(project, as_json=True)
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(show(project, capsys, as_json=True))
     assert message in found["problem"] and found["unapplied"] is None
 
 
