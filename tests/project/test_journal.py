@@ -207,9 +207,8 @@ def copies(original: Path, tmp_path: Path, step: int = 1) -> Iterator[tuple[int,
 def test_update_and_undo(project: Path) -> None:
     before = snapshot(project)
     assert update(project) == []
-    assert (
-        project / "train.py"
-    ).read_bytes() == "größe = 2 🎉\n".encode() + b"# \xff\xfe no UTF-8\n"
+    new = "größe = 2 🎉\n".encode() + b"# \xff\xfe no UTF-8\n"
+    assert (project / "train.py").read_bytes() == new
     assert (project / "data.py").read_bytes() == b"one\r\n2\r\n"
     assert stat.S_IMODE((project / "data.py").stat().st_mode) == 0o750
     assert stat.S_IMODE((project / "new.py").stat().st_mode) == 0o644
@@ -218,11 +217,8 @@ def test_update_and_undo(project: Path) -> None:
     assert (project / "linked.py").is_symlink()
     assert (project / "lib/real.py").read_bytes() == b"really\n"
     assert (project / "lib/sub/new.py").exists() and (project / "src").is_symlink()
-    assert sorted(path.name for path in (project / ".scaffold").iterdir()) == [
-        ".gitignore",
-        "pristine.json",
-        "undo.json",
-    ]
+    inside = {path.name for path in (project / ".scaffold").iterdir()}
+    assert inside == {".gitignore", "pristine.json", "undo.json"}
     assert undo(project) == []
     assert snapshot(project) == before
     assert last_update(project) == EARLIER and undo(project) == []
@@ -324,19 +320,8 @@ def refused(folder: Path, *changes: Change) -> str:
 @pytest.mark.parametrize(
     "name",
     [
-        "../x",
-        "/etc/x",
-        "a/../../x",
-        ".git/hooks/pre-commit",
-        "a/.GIT/x",
-        ".scaffold/undo.json",
-        ".scaffold/x",
-        "a\\b",
-        "C:x",
-        "",
-        ".",
-        "a//b",
-        "a\nb",
+        *("../x", "/etc/x", "a/../../x", ".git/hooks/pre-commit", "a/.GIT/x"),
+        *(".scaffold/undo.json", ".scaffold/x", "a\\b", "C:x", "", ".", "a//b", "a\nb"),
     ],
 )
 def test_paths_that_are_none_of_the_project(project: Path, name: str) -> None:
@@ -370,10 +355,8 @@ def test_links_are_neither_created_nor_deleted(project: Path) -> None:
     (project / "dangling.py").symlink_to("lib/none.py")
     assert "link" in refused(project, Change("linked.py", "real\n", None))
     assert "link" in refused(project, Change("dangling.py", None, "x"))
-    message = refused(
-        project, Change("lib/real.py", "real\n", "1"), Change("linked.py", "real\n", "2")
-    )
-    assert "another file that changes" in message
+    both = Change("lib/real.py", "real\n", "1"), Change("linked.py", "real\n", "2")
+    assert "another file that changes" in refused(project, *both)
 
 
 def test_the_folder_of_scaffold_is_no_link(project: Path, tmp_path: Path) -> None:
@@ -811,23 +794,21 @@ def test_undo_refuses_edited_files_and_keeps_copies(project: Path) -> None:
     assert "new.py" in str(error.value) and "--keep-copy" in str(error.value)
     assert "data.py" not in str(error.value) and "mine.txt" not in str(error.value)
     notes = undo(project, keep_copy=True)
-    assert sorted(note.split()[0] for note in notes) == [
+    assert {note.split()[0] for note in notes} == {
         "linked.py.kept",
         "new.py.kept",
         "train.py.kept1",
-    ]
+    }
     now = snapshot(project)
-    for name in ("train.py.kept1", "new.py.kept", "linked.py.kept", "train.py.kept", "mine.txt"):
-        kept = now.pop(name)
-        assert kept[1] == {
-            "train.py.kept1": b"mine \xff\r\n",
-            "new.py.kept": b"mine too\n",
-            "linked.py.kept": b"through\n",
-            "train.py.kept": b"taken\n",
-            "mine.txt": b"not looked at\n",
-        }.get(name)
-        if name == "train.py.kept1":
-            assert stat.S_IMODE(kept[0]) == 0o600
+    assert stat.S_IMODE(now["train.py.kept1"][0]) == 0o600
+    for name, kept in {
+        "train.py.kept1": b"mine \xff\r\n",
+        "new.py.kept": b"mine too\n",
+        "linked.py.kept": b"through\n",
+        "train.py.kept": b"taken\n",
+        "mine.txt": b"not looked at\n",
+    }.items():
+        assert now.pop(name)[1] == kept
     del before["mine.txt"]
     assert now == before  # the mode of train.py too
 
