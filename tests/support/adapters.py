@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
-from support.training import run_python
+from support.training import run_python, succeed
 
 Answers = dict[str, Value]
 LORA: Answers = {"features.lora.enabled": True}
@@ -66,8 +66,7 @@ SHORT = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "8"]
 
 
 def make(code: str, folder: Path, *arguments: str) -> Path:
-    result = run_python(folder, ["-c", code, *arguments])
-    assert result.returncode == 0, result.stderr
+    succeed(run_python(folder, ["-c", code, *arguments]))
     return folder
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.rendering import of_task, render
-from support.training import run_python
+from support.training import run_python, succeed
 
 TASK = "object_detection"
 # images of several sizes with up to three objects in each of the formats
@@ -109,8 +109,7 @@ def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, count
 
 def draw(folder: Path, kind: str, target: str, count: int) -> None:
     (folder / "things").mkdir(exist_ok=True)
-    drawn = run_python(folder, ["-c", DRAW, kind, target, str(count)])
-    assert drawn.returncode == 0, drawn.stderr
+    succeed(run_python(folder, ["-c", DRAW, kind, target, str(count)]))
 
 
 def share_images(project: Path, images: str, number: int) -> Path:
@@ -185,6 +184,5 @@ TRANSFORMERS: dict[str, Value] = of_task(
 def make_pretrained(folder: Path, kind: str, given: Mapping[str, Value] = {}) -> Path:
     """A project for COCO files with a small detector, and the folder of the detector."""
     project = make_project(folder, "coco", {**TRANSFORMERS, **given})
-    made = run_python(project, ["-c", PRETRAINED, kind])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(project, ["-c", PRETRAINED, kind]))
     return project

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
-from support.training import run_python
+from support.training import run_python, succeed
 
 TASK = "semantic_segmentation"
 # small models with new weights, as they would come from the Hub, trained for other classes
@@ -83,6 +83,5 @@ PRETRAINED: dict[str, Value] = {f"{TASK}.model": "transformers", f"{TASK}.pretra
 
 def make_pretrained(project: Path, kind: str) -> Path:
     """The project, with a small pretrained model in `small`."""
-    made = run_python(project, ["-c", SMALL, kind])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(project, ["-c", SMALL, kind]))
     return project

@@ -34,8 +34,7 @@ def project_of(folder: Path, given: Mapping[str, Value]) -> Path:
 def train(project: Path, run: str, script: str, processes: int, *more: str) -> str:
     """What a run on so many processes prints. It says whether its model was split."""
     arguments = [script, *SHORT, *SAVES, "--output-dir", f"runs/{run}", *more]
-    result = start(project, arguments, processes)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, arguments, processes))
     assert count_processes(result.stdout) == processes
     (project / f"{run}.log").write_text(result.stdout)
     split = script == DRIVER.name

@@ -7,7 +7,7 @@ from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.recordings import RECORD
 from support.rendering import of_task, render
-from support.training import run_python
+from support.training import run_python, succeed
 
 TASK = "speech_recognition"
 WHISPER: dict[str, Value] = {
@@ -78,6 +78,5 @@ def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path
     scripts = [[MAKE_MODELS, *models]]
     scripts += [[RECORD, "clips", "40"]] if f"{TASK}.dataset" in given else []
     for script in scripts:
-        made = run_python(folder, ["-c", *script])
-        assert made.returncode == 0, made.stderr
+        succeed(run_python(folder, ["-c", *script]))
     return folder
