@@ -430,9 +430,8 @@ def test_typing_filters_the_menu(small: Terminal, tmp_path: Path) -> None:
     small.press(BACKSPACE)
     small.wait("filter 'movin': ")
     small.press(ESCAPE)
-    assert (
-        pointed(small.wait("more below", without="filter 'mov")) == "ema"
-    ), "and not the last question"
+    shown = small.wait("more below", without="filter 'mov")
+    assert pointed(shown) == "ema", "and not the last question"
     small.press("aia")  # once they switched all features
     small.press(ESCAPE)
     small.press("BEST_M")
@@ -507,13 +506,11 @@ def test_a_message_has_the_words_of_the_menu() -> None:
             resolve(catalog, {**given, **{k.replace("__", "."): v for k, v in features.items()}})
         return in_words(catalog, refused.value)
 
-    assert (
-        refusal(parallelism__enabled=True, hardware__num_processes=2)
-        == "parallelism.enabled: needs the feature fsdp: turn it on with hardware.sharding=fsdp."
-    ), "no feature of the menu"
-    assert refusal(
-        features__learning_curves__enabled=True, features__metrics_file__enabled=False
-    ) == (
+    needs = "needs the feature fsdp: turn it on with hardware.sharding=fsdp."
+    said = refusal(parallelism__enabled=True, hardware__num_processes=2)
+    assert said == f"parallelism.enabled: {needs}", "no feature of the menu"
+    curves = {"features.learning_curves.enabled": True, "features.metrics_file.enabled": False}
+    assert refusal(**curves) == (
         "learning_curves: needs the feature metrics_file: turn metrics_file on too, or "
         "learning_curves off."
     )
@@ -523,10 +520,7 @@ def test_a_message_has_the_words_of_the_menu() -> None:
         "ema: the minimal loop does not support it: start again with --set project.loop=complete, "
         "or turn ema off."
     )
-    refused = AnswerError(
-        "features.ema.enabled", "needs the feature fsdp: turn it on with hardware.sharding=fsdp."
-    )
-    assert in_words(catalog, refused) == (
+    assert in_words(catalog, AnswerError("features.ema.enabled", needs)) == (
         'ema: needs the feature fsdp: go back to "Shard the model across the devices?" and choose '
         "fsdp, or turn ema off."
     )
@@ -690,8 +684,6 @@ def test_an_update_asks_in_a_terminal_alone(tmp_path: Path) -> None:
         assert (result.returncode, result.stdout) == (2, "")
         assert "--ask needs a terminal" in result.stderr and "--set" in result.stderr
 
-
-# an update: the answers of the last time are offered
 
 ASK = """
 import json, sys

@@ -216,13 +216,6 @@ def test_an_unknown_trait_is_named(other: Path) -> None:
         load_catalog(other)
 
 
-def test_all_defaults_of_tasks_are_settings_that_exist(catalog: Catalog) -> None:
-    options = catalog.settings
-    for task in catalog.tasks.values():
-        assert task.defaults.keys() <= options.keys(), task.name
-        resolve(catalog, {"project.task": task.name, **task.defaults})
-
-
 def test_all_defaults_of_choices_are_settings_that_exist(catalog: Catalog) -> None:
     options = catalog.settings
     found = 0

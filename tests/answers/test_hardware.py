@@ -183,8 +183,6 @@ def test_a_maker_s_own_torch_is_left_in_place(kind: str, cli: Cli, tmp_path: Pat
     assert '"torch>=2.9"' in text and text.count('"torch') == 1
 
 
-# import
-
 FILE = """
 compute_environment: LOCAL_MACHINE
 distributed_type: MULTI_GPU

@@ -60,9 +60,6 @@ def changed(before: str, after: str) -> tuple[list[str], list[str]]:
     return [x for x in one if x not in two], [x for x in two if x not in one]
 
 
-# what a new file says
-
-
 def test_a_new_file_says_what_is_on_and_what_differs(tmp_path: Path) -> None:
     given = {"training.epochs": 7, "hardware.num_processes": 2, "features.ema.enabled": True}
     answers = resolve(CATALOG, {"project.name": "net", **given})
@@ -95,9 +92,6 @@ def test_a_file_without_a_feature_says_so(tmp_path: Path) -> None:
 def test_any_answers_follow_from_what_a_new_file_says(seed: int, tmp_path: Path) -> None:
     answers = any_answers(random.Random(seed))
     assert_holds(write_settings(CATALOG, answers), answers, tmp_path)
-
-
-# what is asked for, one by one
 
 
 def test_a_file_of_an_older_version_that_nobody_edited_is_written_as_new() -> None:
@@ -277,9 +271,6 @@ def test_tables_are_added_in_the_order_in_which_they_are_written(old: str, tmp_p
 def test_lists_of_tables_and_other_texts_are_refused(old: str, said: str) -> None:
     with pytest.raises(ScaffoldError, match=said):
         rewrite_settings(CATALOG, old, EMA, DEFAULT)
-
-
-# any answers, any edits
 
 
 def value_of(key: str, draw: random.Random) -> Value:

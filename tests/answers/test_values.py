@@ -172,8 +172,6 @@ def test_the_pristine_copy_holds_the_text(catalog: Catalog, value: str) -> None:
     assert copy["files"] == {"a.txt": value}
 
 
-# --- filters -----------------------------------------------------------------------------------
-
 FILTERS = build_environment().filters
 printable = st.text(max_size=60).filter(str.isprintable) | st.sampled_from(PRINTABLE)
 numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.booleans()
@@ -255,9 +253,6 @@ def test_numbers_go_through_a_project() -> None:
     assert count >= 2 * 12
 
 
-# --- what is typed -----------------------------------------------------------------------------
-
-
 @tried(300)
 @given(st.text(max_size=40) | st.sampled_from(TEXTS).map(lambda key: f"{key}=") | hostile_text)
 def test_any_setting_is_taken_or_refused(setting: str) -> None:
@@ -310,9 +305,6 @@ def test_any_object_is_taken_or_refused(key: str, value: object) -> None:
     else:
         assert type(taken).__name__ == {"choice": "str"}.get(option.type, option.type)
         assert taken == value
-
-
-# --- the folder --------------------------------------------------------------------------------
 
 
 def test_a_shell_goes_to_a_folder_with_a_hostile_name(tmp_path: Path) -> None:

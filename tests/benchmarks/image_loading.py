@@ -1,7 +1,7 @@
 """Images per second from a folder of JPEGs: a project's training loader, timm's and torchvision's.
 
-`python tests/benchmarks/image_loading.py` draws the files, renders a project with `image_folder`,
-and prints the median of the rounds in which all take turns. Each gives batches of 32 images of
+`run.py images` draws the files, renders a project with `image_folder`, and keeps the median of the
+rounds in which all take turns. Each gives batches of 32 images of
 224 x 224 pixels, normalised for a pretrained model, on the CPU, from as many workers.
 
 - `scaffold`: what build_loaders() of data.py returns, with the augmentation `photo` (a random part,
@@ -15,14 +15,12 @@ and prints the median of the rounds in which all take turns. Each gives batches 
 The tests' support/torchvision_cpu must be on PYTHONPATH if torch is one for the CPU.
 """
 
-import argparse
 import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -30,27 +28,25 @@ from unittest import mock
 
 os.environ |= {"ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1"}
 
-BATCH = 32
+BATCH, COUNT, SIZE, WORKERS = 32, 960, 224, 2
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-def paint(folder: Path, count: int, width: int, height: int) -> None:
+def paint(folder: Path, count: int) -> None:
     """JPEGs with the details of a photo, in two classes: soft shapes with some noise."""
     from PIL import Image, ImageChops
 
     draw = random.Random(0)
     for number in range(count):
         small = Image.frombytes("RGB", (24, 18), draw.randbytes(24 * 18 * 3))
-        soft = small.resize((width, height), Image.Resampling.BICUBIC)
-        grain = Image.effect_noise((width, height), 16).convert("RGB")
+        soft = small.resize((500, 375), Image.Resampling.BICUBIC)
+        grain = Image.effect_noise((500, 375), 16).convert("RGB")
         path = folder / "ab"[number % 2] / f"{number:05}.jpg"
         path.parent.mkdir(parents=True, exist_ok=True)
         ImageChops.add(soft, grain, scale=2).save(path, quality=90)
 
 
-def scaffold_loader(
-    project: Path, images: Path, size: int, workers: int, colours: bool
-) -> Callable[[], Iterable]:
+def scaffold_loader(project: Path, images: Path, colours: bool) -> Callable[[], Iterable]:
     """The training loader of a rendered project, and what its model does first."""
     sys.path.insert(0, str(project))
     import data  # that of the project
@@ -65,7 +61,7 @@ def scaffold_loader(
         kept = [step for step in steps if colours or not isinstance(step, v2.ColorJitter)]
         return v2.Compose(kept)
 
-    settings = {"path": str(images), "image_size": size, "num_workers": workers}
+    settings = {"path": str(images), "image_size": SIZE, "num_workers": WORKERS}
     with mock.patch.object(data, "build_change", build_change):
         loader = data.build_loaders(Config(**settings, batch_size=BATCH))[0]
     mean, std = (torch.tensor(values).reshape(3, 1, 1) for values in (MEAN, STD))
@@ -73,25 +69,23 @@ def scaffold_loader(
     return lambda: (batch.float().sub_(255 * mean).div_(255 * std) for batch, _ in loader)
 
 
-def timm_loader(images: Path, size: int, workers: int) -> Callable[[], Iterable]:
+def timm_loader(images: Path) -> Callable[[], Iterable]:
     import torch
     from timm.data import ImageDataset, create_loader
 
     loader = create_loader(
         ImageDataset(str(images)),
-        (3, size, size),
+        (3, SIZE, SIZE),
         BATCH,
         is_training=True,
-        num_workers=workers,
+        num_workers=WORKERS,
         device=torch.device("cpu"),
         persistent_workers=False,  # as with the others, so that all start them in each round
     )
     return lambda: (batch for batch, _ in loader)
 
 
-def torchvision_loader(
-    images: Path, size: int, workers: int, colours: bool
-) -> Callable[[], Iterable]:
+def torchvision_loader(images: Path, colours: bool) -> Callable[[], Iterable]:
     import torch
     from torch.utils.data import DataLoader
     from torchvision import transforms
@@ -100,7 +94,7 @@ def torchvision_loader(
     jitter = transforms.ColorJitter(brightness=0.3, contrast=0.3, saturation=0.3)
     change = transforms.Compose(
         [
-            transforms.RandomResizedCrop(size),
+            transforms.RandomResizedCrop(SIZE),
             transforms.RandomHorizontalFlip(),
             *([jitter] if colours else []),
             transforms.PILToTensor(),
@@ -109,7 +103,7 @@ def torchvision_loader(
         ]
     )
     data = ImageFolder(str(images), change)
-    loader = DataLoader(data, BATCH, shuffle=True, num_workers=workers, drop_last=True)
+    loader = DataLoader(data, BATCH, shuffle=True, num_workers=WORKERS, drop_last=True)
     return lambda: (batch for batch, _ in loader)
 
 
@@ -119,14 +113,14 @@ class Times:
     processor: list[float] = field(default_factory=list)  # those of all its processes
 
 
-def measure(contenders: dict[str, Callable[[], Iterable]], rounds: int, size: int) -> dict:
+def measure(contenders: dict[str, Callable[[], Iterable]], rounds: int) -> dict:
     """Seconds for an image. All take turns in each round."""
     found = {name: Times() for name in contenders}
     for turn in range(rounds + 1):  # the first one reads the files into memory
         for name, batches in contenders.items():
             before, used, images = time.perf_counter(), processor_seconds(), 0
             for batch in batches():
-                assert batch.shape[1:] == (3, size, size) and batch.min() < -0.5
+                assert batch.shape[1:] == (3, SIZE, SIZE) and batch.min() < -0.5
                 images += len(batch)
             if turn:
                 found[name].wall.append((time.perf_counter() - before) / images)
@@ -159,56 +153,27 @@ def summarize(found: dict[str, Times]) -> dict[str, dict[str, float]]:
     return rows
 
 
-def measure_images(scratch: Path, rounds: int, arguments: Sequence[str] = ()) -> dict:
+def measure_images(scratch: Path, rounds: int) -> dict[str, dict[str, float]]:
     """The speeds of all loaders on files that are drawn in a folder."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, default=960)
-    parser.add_argument("--width", type=int, default=500)
-    parser.add_argument("--height", type=int, default=375)
-    parser.add_argument("--size", type=int, default=224)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=rounds)
-    asked = parser.parse_args(arguments)
     images, project = scratch / "images", scratch / "project"
-    paint(images / "train", asked.count, asked.width, asked.height)
-    for part in ("val", "test"):
-        paint(images / part, 2, asked.width, asked.height)
-    answers = [
-        "image_classification.dataset=image_folder",
-        "image_classification.model=timm",
-        "features.augmentation.kind=photo",
+    folder = images / "train"
+    for part, count in (("train", COUNT), ("val", 2), ("test", 2)):
+        paint(images / part, count)
+    options = [
+        "--set=image_classification.dataset=image_folder",
+        "--set=image_classification.model=timm",
+        "--set=features.augmentation.kind=photo",
     ]
-    options = [part for answer in answers for part in ("--set", answer)]
     command = [sys.executable, "-m", "scaffold", "new", str(project), "--yes", *options]
     subprocess.run(command, check=True, capture_output=True)
     import torch
 
     torch.set_num_threads(1)
-    settings = (asked.size, asked.workers)
-    folder = images / "train"
-    found = measure(
-        {
-            "scaffold": scaffold_loader(project, images, *settings, colours=True),
-            "timm": timm_loader(folder, *settings),
-            "torchvision": torchvision_loader(folder, *settings, colours=True),
-            "scaffold, without colours": scaffold_loader(project, images, *settings, colours=False),
-            "torchvision, without colours": torchvision_loader(folder, *settings, colours=False),
-        },
-        asked.rounds,
-        asked.size,
-    )
-    return summarize(found)
-
-
-def main() -> None:
-    with tempfile.TemporaryDirectory() as scratch:
-        for name, row in measure_images(Path(scratch), 5, sys.argv[1:]).items():
-            print(
-                f"{name:28} {row['images_per_second']:6} images/s, {row['processor_ms']:.2f} ms of "
-                f"the processor each; scaffold is {row['scaffold']:.2f} times as fast "
-                f"({row['scaffold_processor']:.2f} by the processor)"
-            )
-
-
-if __name__ == "__main__":
-    main()
+    loaders = {
+        "scaffold": scaffold_loader(project, images, colours=True),
+        "timm": timm_loader(folder),
+        "torchvision": torchvision_loader(folder, colours=True),
+        "scaffold, without colours": scaffold_loader(project, images, colours=False),
+        "torchvision, without colours": torchvision_loader(folder, colours=False),
+    }
+    return summarize(measure(loaders, rounds))

@@ -76,12 +76,8 @@ def measure_signals(folder: Path, rounds: int) -> dict[str, int]:
 
 def train(project: Path, processes: int, turn: int | str, **environment: str) -> list[float]:
     """The clock after each step of one epoch."""
-    options = [
-        "--max-steps",
-        str(UPDATES[project.name]),
-        "--output-dir",
-        f"runs/{processes}_{turn}",
-    ]
+    options = ["--max-steps", str(UPDATES[project.name])]
+    options += ["--output-dir", f"runs/{processes}_{turn}"]
     command = [sys.executable, "run.py", *options]
     if processes > 1:
         launch = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]

@@ -356,9 +356,8 @@ def test_findings_have_a_line_a_reason_and_a_mend(check: Cli) -> None:
     ("comment", "code"), [("# noqa", 0), ("# noqa: F401, TL101", 0), ("# noqa: TL102", 1)]
 )
 def test_noqa(comment: str, code: int, check: Cli, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(
-        FAULTY.replace("optimizer.step()", f"optimizer.step()  {comment}")
-    )
+    text = FAULTY.replace("optimizer.step()", f"optimizer.step()  {comment}")
+    (tmp_path / "train.py").write_text(text)
     assert check("train.py").code == code
 
 
@@ -371,9 +370,8 @@ def test_formats(check: Cli) -> None:
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 5
     github = check("train.py", "--format", "github").out
     assert github.startswith("::error file=train.py,line=5,col=5,title=TL101::Gradients")
-    assert json.loads(check("train.py", "--format", "json", "--select", "TL5").out) == {
-        "findings": []
-    }
+    none = check("train.py", "--format", "json", "--select", "TL5").out
+    assert json.loads(none) == {"findings": []}
 
 
 def test_notebooks_are_read_cell_by_cell(check: Cli, tmp_path: Path) -> None:
@@ -389,13 +387,8 @@ def test_what_can_not_be_checked_is_said(check: Cli, tmp_path: Path) -> None:
     result = check("broken.py", "train.py")
     assert result.code == 2 and "broken.py:1: not valid Python" in result.err
     assert "TL101" in result.out, "the other files are still checked"
-    for arguments in (
-        ["gone.py"],
-        ["train.py", "--select", "XY1"],
-        ["train.py", "--format", "xml"],
-        [],
-    ):
-        result = check(*arguments)
+    for arguments in ("gone.py", "train.py --select XY1", "train.py --format xml", ""):
+        result = check(*arguments.split())
         assert result.code == 2 and "Traceback" not in result.err
 
 

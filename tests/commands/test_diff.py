@@ -125,9 +125,6 @@ def test_a_file_that_was_moved(place: str, after: str, apply: Apply, tmp_path: P
     assert read_files(tmp_path) == {place: after.encode()}
 
 
-# what the owner changed
-
-
 def make_project(folder: Path) -> Pristine:
     files = dict(render({}))
     pristine = Pristine("0.1.0", {"project.name": "example"}, files)
@@ -205,9 +202,6 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p" / "data.py").symlink_to(tmp_path / "secret")
     with pytest.raises(ScaffoldError, match="leads out of the project"):
         own_changes(tmp_path / "p", pristine)
-
-
-# on the screen
 
 
 def test_colour_only_in_a_terminal(tmp_path: Path) -> None:

@@ -48,9 +48,6 @@ def replace(project: Path, name: str, before: str, after: str) -> None:
     path.write_text(text.replace(before, after))
 
 
-# files
-
-
 def test_each_file_has_a_state(project: Path, pristine: Pristine) -> None:
     assert set(file_states(project, pristine).values()) == {"untouched"}
     replace(project, "train.py", "\n", "\r\n")
@@ -125,13 +122,8 @@ def test_each_file_is_the_place_of_one() -> None:
 
 def test_only_text_of_the_project_is_read(tmp_path: Path) -> None:
     wanted = {"a.py": "a", "s/b.py": "b", "s/t/c.txt": "c", ".env": "d", "s/e": "e\r\n"}
-    others = {
-        f"{folder}/x.py": "x"
-        for folder in [
-            *(".git", ".venv", "venv", "node_modules", "runs", ".hidden", "s/__pycache__"),
-            *("s/runs/1", "environment", "other", ".scaffold", "build/lib"),
-        ]
-    }
+    folders = ".git .venv venv node_modules runs .hidden s/__pycache__ s/runs/1 environment other"
+    others = {f"{folder}/x.py": "x" for folder in (*folders.split(), ".scaffold", "build/lib")}
     project = write_files(tmp_path / "p", {**wanted, **others, ".github/ci.yml": "ci"})
     write_files(project, {"environment/pyvenv.cfg": "", "other/.scaffold/pristine.json": "{}"})
     (project / "large.py").write_text("#" * 1_000_001)
@@ -186,9 +178,6 @@ def test_many_files_are_looked_through_quickly(project: Path, pristine: Pristine
     assert moved == {"train.py": "src/train.py", "data.py": "src/data.py"}
 
 
-# conflicts
-
-
 def test_regions_between_markers_are_conflicts() -> None:
     text = f"# A\n{CONFLICT}between\n<<<<<<< mine\n=======\n>>>>>>> features.ema.enabled=true\n"
     assert find_conflicts("a.py", text) == [
@@ -217,9 +206,6 @@ def test_regions_between_markers_are_conflicts() -> None:
 )
 def test_less_than_a_region_is_none(text: str) -> None:
     assert find_conflicts("README.md", text) == []
-
-
-# answers
 
 
 def test_answers_that_were_edited_are_not_applied_yet(
@@ -258,11 +244,8 @@ def test_previous_answers_complete_given_ones(catalog: Catalog) -> None:
     assert complete(catalog, {}, other)["training.seed"] == 3, "those of another version"
 
 
-# what is shown
-
-
-def show(project: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    show_status(project, as_json=False)
+def show(project: Path, capsys: pytest.CaptureFixture[str], as_json: bool = False) -> str:
+    show_status(project, as_json)
     captured = capsys.readouterr()
     assert captured.err == ""
     return captured.out
@@ -327,15 +310,10 @@ def test_json_is_one_stable_object(
 ) -> None:
     add_answers(project / "scaffold.toml", "[features.ema]\nenabled = true\n")
     move(project, "data.py", "src/data.py", CONFLICT)
-    show_status(project, as_json=True)
-    captured = capsys.readouterr()
-    assert captured.err == ""
-    found = json.loads(captured.out)
-    untouched = {"README.md", "train.py", ".gitignore"}
+    found = json.loads(show(project, capsys, as_json=True))
     files = found.pop("files")
-    assert {name: files[name] for name in untouched} == {
-        name: {"state": "untouched", "path": name} for name in untouched
-    }
+    for name in ("README.md", "train.py", ".gitignore"):
+        assert files[name] == {"state": "untouched", "path": name}
     assert files["data.py"] == {"state": "moved, edited", "path": "src/data.py"}
     assert list(files) == list(pristine.files)
     line = pristine.files["data.py"].count("\n") + 1
@@ -368,8 +346,7 @@ def test_settings_that_are_wrong_are_a_message(
 ) -> None:
     (project / "scaffold.toml").write_text(text)
     assert message in show(project, capsys).splitlines()[-1]
-    show_status(project, as_json=True)
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(show(project, capsys, as_json=True))
     assert message in found["problem"] and found["unapplied"] is None
 
 

@@ -47,10 +47,9 @@ def estimated(answers: Answers, folder: Path = Path(), on_cpu: bool = False) -> 
     return found
 
 
-# --- what splits and adds ------------------------------------------------------------------------
-
 BILLION = Model(10**9, 10**9)
 GPUS = {"hardware__num_processes": 8, "hardware__distributed_type": "MULTI_GPU"}
+DEEPSPEED = {**GPUS, "hardware__sharding": "deepspeed", "hardware__mixed_precision": "bf16"}
 
 
 @pytest.mark.parametrize(
@@ -66,15 +65,7 @@ GPUS = {"hardware__num_processes": 8, "hardware__distributed_type": "MULTI_GPU"}
         ({**GPUS, "hardware__sharding": "fsdp"}, (8 / 2, 0.5, 1)),  # and the gathered layers
         # table 1 of the paper of ZeRO, with 16 bits: 16 bytes per parameter, less with each stage
         *(
-            (
-                {
-                    **GPUS,
-                    "hardware__sharding": "deepspeed",
-                    "hardware__mixed_precision": "bf16",
-                    "deepspeed__zero_stage": stage,
-                },
-                sizes,
-            )
+            ({**DEEPSPEED, "deepspeed__zero_stage": stage}, sizes)
             for stage, sizes in enumerate([(2, 2, 12), (2, 2, 1.5), (2, 0.25, 1.5)])
         ),
     ],
@@ -86,7 +77,7 @@ def test_bytes_of_each_parameter(
     complete = answers_of(**answers)
     model = know_model(load_catalog(), complete, Path())
     assert isinstance(model, Model)
-    if "hardware__sharding" in answers and answers["hardware__sharding"] == "fsdp":
+    if answers.get("hardware__sharding") == "fsdp":
         layers = model.layers and replace(model.layers, count=16)  # two of 16 are gathered
         expected = (4 / 8 + 2 * 4 / 16, *expected[1:])
     else:
@@ -100,10 +91,9 @@ def test_bytes_of_each_parameter(
 def test_activations_follow_the_batch_and_are_recomputed() -> None:
     small, large = (estimated(answers_of(training__batch_size=size)) for size in (4, 16))
     assert large.activations == 4 * (small.activations or 0) and large.weights == small.weights
-    kept, recomputed = (
-        estimated(answers_of(layers=12, features__activation_checkpointing__enabled=on)).activations
-        for on in (False, True)
-    )
+    key = "features__activation_checkpointing__enabled"
+    every = (estimated(answers_of(layers=12, **{key: on})) for on in (False, True))
+    kept, recomputed = (found.activations for found in every)
     assert (recomputed or 0) < 0.3 * (kept or 0)
 
 
@@ -115,16 +105,8 @@ def test_accumulated_gradients_stay_beside_activations() -> None:
     assert two.peak == pytest.approx(one.peak + one.gradients)
 
 
-# --- pretrained models ---------------------------------------------------------------------------
-
-LLAMA = {
-    "model_type": "llama",
-    "hidden_size": 64,
-    "intermediate_size": 160,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "vocab_size": 300,
-}
+LLAMA = {"model_type": "llama", "hidden_size": 64, "intermediate_size": 160, "vocab_size": 300}
+LLAMA |= {"num_hidden_layers": 2, "num_attention_heads": 4}
 
 
 def save(folder: Path, config: dict[str, object], *shapes: list[int]) -> None:
@@ -213,9 +195,6 @@ def test_what_is_not_known_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert why(answers_of(**split)) == "not known: not estimated with tensor or context parallelism"
 
 
-# --- whether it fits -----------------------------------------------------------------------------
-
-
 def judged(answers: Answers, free: float) -> Finding:
     model = know_model(load_catalog(), answers, Path())
     gpu = replace(H100, free=int(free))
@@ -230,10 +209,8 @@ def test_what_does_not_fit_is_a_problem_with_its_way_out() -> None:
     finding = judged(answers, peak)
     assert finding.mark == "warning" and finding.found.startswith("it may not fit: ")
     finding = judged(answers, 0.7 * peak)
-    assert (finding.mark, finding.change) == (
-        "problem",
-        "scaffold update --set training.batch_size=2 --set training.gradient_accumulation_steps=4",
-    )
+    change = "training.batch_size=2 --set training.gradient_accumulation_steps=4"
+    assert (finding.mark, finding.change) == ("problem", f"scaffold update --set {change}")
     assert judged(answers, GIB).change == (
         "use a smaller model, LoRA, or more devices with hardware.sharding=fsdp"
     )
@@ -246,9 +223,8 @@ def test_what_does_not_fit_is_a_problem_with_its_way_out() -> None:
 def test_the_cpu_is_shared_by_its_processes() -> None:
     answers = answers_of(hardware__use_cpu=True, hardware__num_processes=4)
     model = know_model(load_catalog(), answers, Path())
-    [finding] = [
-        row for row in examine(answers, PLAIN, NEEDS, model) if row.check == "needed memory"
-    ]
+    rows = examine(answers, PLAIN, NEEDS, model)
+    [finding] = [row for row in rows if row.check == "needed memory"]
     assert finding.mark == OK and finding.found.endswith("with 64.0 GiB free")
     assert said(examine(answers, replace(PLAIN, memory=8 * MIB), NEEDS, model), "needed memory")
 
@@ -273,8 +249,6 @@ def test_explain_tells_it_for_tasks_and_features(capsys: pytest.CaptureFixture[s
     text = said("activation_checkpointing")
     assert text.index("Memory without it") < text.index("Memory with it")
 
-
-# --- measured ------------------------------------------------------------------------------------
 
 MAKE_LLAMAS = """
 import torch

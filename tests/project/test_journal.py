@@ -204,15 +204,11 @@ def copies(original: Path, tmp_path: Path, step: int = 1) -> Iterator[tuple[int,
         yield number, folder
 
 
-# what an update does
-
-
 def test_update_and_undo(project: Path) -> None:
     before = snapshot(project)
     assert update(project) == []
-    assert (
-        project / "train.py"
-    ).read_bytes() == "größe = 2 🎉\n".encode() + b"# \xff\xfe no UTF-8\n"
+    new = "größe = 2 🎉\n".encode() + b"# \xff\xfe no UTF-8\n"
+    assert (project / "train.py").read_bytes() == new
     assert (project / "data.py").read_bytes() == b"one\r\n2\r\n"
     assert stat.S_IMODE((project / "data.py").stat().st_mode) == 0o750
     assert stat.S_IMODE((project / "new.py").stat().st_mode) == 0o644
@@ -221,11 +217,8 @@ def test_update_and_undo(project: Path) -> None:
     assert (project / "linked.py").is_symlink()
     assert (project / "lib/real.py").read_bytes() == b"really\n"
     assert (project / "lib/sub/new.py").exists() and (project / "src").is_symlink()
-    assert sorted(path.name for path in (project / ".scaffold").iterdir()) == [
-        ".gitignore",
-        "pristine.json",
-        "undo.json",
-    ]
+    inside = {path.name for path in (project / ".scaffold").iterdir()}
+    assert inside == {".gitignore", "pristine.json", "undo.json"}
     assert undo(project) == []
     assert snapshot(project) == before
     assert last_update(project) == EARLIER and undo(project) == []
@@ -315,9 +308,6 @@ def test_a_folder_that_was_there_stays(project: Path) -> None:
     assert snapshot(project) == before
 
 
-# what is refused
-
-
 def refused(folder: Path, *changes: Change) -> str:
     """The message. Nothing of the project changes."""
     before = snapshot(folder, frozenset())
@@ -330,19 +320,8 @@ def refused(folder: Path, *changes: Change) -> str:
 @pytest.mark.parametrize(
     "name",
     [
-        "../x",
-        "/etc/x",
-        "a/../../x",
-        ".git/hooks/pre-commit",
-        "a/.GIT/x",
-        ".scaffold/undo.json",
-        ".scaffold/x",
-        "a\\b",
-        "C:x",
-        "",
-        ".",
-        "a//b",
-        "a\nb",
+        *("../x", "/etc/x", "a/../../x", ".git/hooks/pre-commit", "a/.GIT/x"),
+        *(".scaffold/undo.json", ".scaffold/x", "a\\b", "C:x", "", ".", "a//b", "a\nb"),
     ],
 )
 def test_paths_that_are_none_of_the_project(project: Path, name: str) -> None:
@@ -376,10 +355,8 @@ def test_links_are_neither_created_nor_deleted(project: Path) -> None:
     (project / "dangling.py").symlink_to("lib/none.py")
     assert "link" in refused(project, Change("linked.py", "real\n", None))
     assert "link" in refused(project, Change("dangling.py", None, "x"))
-    message = refused(
-        project, Change("lib/real.py", "real\n", "1"), Change("linked.py", "real\n", "2")
-    )
-    assert "another file that changes" in message
+    both = Change("lib/real.py", "real\n", "1"), Change("linked.py", "real\n", "2")
+    assert "another file that changes" in refused(project, *both)
 
 
 def test_the_folder_of_scaffold_is_no_link(project: Path, tmp_path: Path) -> None:
@@ -445,9 +422,6 @@ def test_what_is_no_file(project: Path) -> None:
     assert "a file is in the place of its folder" in refused(project, *both)
     (project / "loop").symlink_to("loop")
     assert "nothing was changed" in refused(project, Change("loop", "", "x"))
-
-
-# errors and interruptions
 
 
 def outcomes(
@@ -567,9 +541,6 @@ def test_a_folder_on_another_disk(project: Path) -> None:
         assert (project / "other/a.py").read_bytes() == b"2\n"
         undo(project)
         assert snapshot(project) == before
-
-
-# kills
 
 
 OTHER = [False, pytest.param(True, marks=pytest.mark.sweep)]
@@ -718,9 +689,6 @@ def test_a_step_that_keeps_the_update_before_killed_at_every_call(
     assert min(counts) > 8, counts
 
 
-# a recovery meets what its owner did in between
-
-
 def edited_after_a_kill(project: Path, tmp_path: Path) -> Path:
     folder = killed_updates(project, tmp_path)[0]
     assert snapshot(folder) != snapshot(project)  # with a journal
@@ -808,9 +776,6 @@ def test_an_edit_while_the_update_is_written(project: Path) -> None:
     assert (project / f"{PRISTINE}.update").read_bytes() == b'{"new": 1}\n'
 
 
-# undo
-
-
 def test_undo_refuses_edited_files_and_keeps_copies(project: Path) -> None:
     before = snapshot(project)
     update(project)
@@ -829,23 +794,21 @@ def test_undo_refuses_edited_files_and_keeps_copies(project: Path) -> None:
     assert "new.py" in str(error.value) and "--keep-copy" in str(error.value)
     assert "data.py" not in str(error.value) and "mine.txt" not in str(error.value)
     notes = undo(project, keep_copy=True)
-    assert sorted(note.split()[0] for note in notes) == [
+    assert {note.split()[0] for note in notes} == {
         "linked.py.kept",
         "new.py.kept",
         "train.py.kept1",
-    ]
+    }
     now = snapshot(project)
-    for name in ("train.py.kept1", "new.py.kept", "linked.py.kept", "train.py.kept", "mine.txt"):
-        kept = now.pop(name)
-        assert kept[1] == {
-            "train.py.kept1": b"mine \xff\r\n",
-            "new.py.kept": b"mine too\n",
-            "linked.py.kept": b"through\n",
-            "train.py.kept": b"taken\n",
-            "mine.txt": b"not looked at\n",
-        }.get(name)
-        if name == "train.py.kept1":
-            assert stat.S_IMODE(kept[0]) == 0o600
+    assert stat.S_IMODE(now["train.py.kept1"][0]) == 0o600
+    for name, kept in {
+        "train.py.kept1": b"mine \xff\r\n",
+        "new.py.kept": b"mine too\n",
+        "linked.py.kept": b"through\n",
+        "train.py.kept": b"taken\n",
+        "mine.txt": b"not looked at\n",
+    }.items():
+        assert now.pop(name)[1] == kept
     del before["mine.txt"]
     assert now == before  # the mode of train.py too
 
@@ -878,9 +841,6 @@ def test_undo_that_can_not_be_done_changes_nothing(project: Path) -> None:
     (project / "new.py").rmdir()
     (project / "new.py").write_text("new\n")
     assert snapshot(project, frozenset()) == before
-
-
-# one command at a time
 
 
 def test_a_second_command_is_refused(project: Path) -> None:
@@ -917,9 +877,6 @@ def test_no_locks_on_this_file_system(project: Path) -> None:
 def test_no_project(tmp_path: Path) -> None:
     with pytest.raises(ScaffoldError, match="not a scaffold project"), locked(tmp_path):
         pytest.fail("it is none")
-
-
-# journals that are not to be trusted
 
 
 def bad_journals(good: dict[str, Any]) -> Iterator[tuple[str, bytes]]:

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,225 +29,165 @@ def old_project(folder: Path, old: Path = OLD) -> Files:
     return files
 
 
-def change(name: str, old: str, new: str) -> Callable[[Files], None]:
-    def edit(files: Files) -> None:
-        assert old in files[name], old
-        files[name] = files[name].replace(old, new)
-
-    return edit
+Edit = tuple[str, str, str]  # a file, a text in it, and another; without the first one, it is added
 
 
-def create(name: str, text: str) -> Callable[[Files], None]:
-    return lambda files: files.update({name: files.get(name, "") + text})
+def read_edits(text: str) -> dict[str, tuple[list[Edit], list[str]]]:
+    """By name: what an owner edits, as patches, and after `=` what stands in the files at the end.
+
+    They are of train.py if no other file is named.
+    """
+    found = {}
+    for name, rest in re.findall(r"^(\w.*)\n((?:[-+@=|].*\n)+)", text, re.MULTILINE):
+        edits = [
+            (file or TRAIN, *("\n".join(re.findall(f"(?m)^[{sign}](.*)", hunk)) for sign in "-+"))
+            for file, hunk in re.findall(r"(?:^@ (.*)\n)?((?:^-.*\n)*(?:^\+.*\n)+)", rest, re.M)
+        ]
+        kept = re.findall(r"^=(.*\n(?:\|.*\n)*)", rest, re.MULTILINE)
+        found[name] = (edits, [text.rstrip("\n").replace("\n|", "\n") for text in kept])
+    return found
 
 
 TRAIN = "train.py"
-# what an owner edits, and what stands in the files afterwards
-EDITS = {
-    "other defaults": (
-        [
-            change(TRAIN, "epochs: int = 20", "epochs: int = 50"),
-            change(TRAIN, "clipping_max_norm: float = 1.0", "clipping_max_norm: float = 0.5"),
-        ],
-        ["epochs: int = 50", "max_grad_norm: float = 0.5"],
-    ),
-    "own field, used in the loop": (
-        [
-            change(
-                TRAIN,
-                "    limit_batches: int = 0  # per epoch and evaluation, 0: all\n",
-                "    limit_batches: int = 0  # per epoch and evaluation, 0: all\n"
-                "    noise: float = 0.1  # of my images\n",
-            ),
-            change(
-                TRAIN,
-                "            images, labels = batch\n",
-                "            images, labels = batch\n"
-                "            images = images + config.noise * torch.randn_like(images)\n",
-            ),
-        ],
-        [
-            "    noise: float = 0.1  # of my images\n",
-            "            images = images + config.noise * torch.randn_like(images)\n",
-        ],
-    ),
-    "own line with old names": (
-        [
-            change(
-                TRAIN,
-                "            progress.update += 1\n",
-                "            progress.update += 1\n"
-                '            print("mine", progress.update, "of", total_updates)\n',
-            )
-        ],
-        [
-            "            progress.step += 1\n"
-            '            print("mine", progress.step, "of", total_steps)\n'
-        ],
-    ),
-    "own metric": (
-        [
-            change(
-                TRAIN,
-                "        seen += len(labels)\n",
-                "        seen += len(labels)\n        large = (predictions >= 5).sum()\n",
-            ),
-            change(
-                TRAIN,
-                '        f"{name}_accuracy": float(correct) / seen,\n',
-                '        f"{name}_accuracy": float(correct) / seen,\n'
-                '        f"{name}_large": float(large),\n',
-            ),
-        ],
-        ['        f"{name}_large": float(large),\n', "large = (predictions >= 5).sum()\n"],
-    ),
-    "own callback": (
-        [
-            create(
-                "callbacks.py",
-                '\n\nclass Mine:\n    def seen(self, metrics):\n        print("seen")\n',
-            ),
-            change(TRAIN, "MetricsFile, stop_on_nan", "MetricsFile, Mine, stop_on_nan"),
-            change(
-                TRAIN,
-                '        early_stopping.step(metrics["val_accuracy"])\n',
-                '        early_stopping.step(metrics["val_accuracy"])\n'
-                "        Mine().seen(metrics)\n",
-            ),
-        ],
-        [
-            '        early_stopping.update(metrics["val_accuracy"])\n'
-            "        Mine().seen(metrics)\n",
-            "class Mine:\n",
-        ],
-    ),
-    "another optimizer": (
-        [
-            change(TRAIN, "return AdamW(parameters, config.", "return RMSprop(parameters, config."),
-            change(TRAIN, "import AdamW, Optimizer", "import Optimizer, RMSprop"),
-        ],
-        ["return RMSprop(parameters, config.learning_rate, weight_decay=config.weight_decay)"],
-    ),
-    "another model": (
-        [change("model.py", "dropout: float = 0.3", "dropout: float = 0.1")],
-        ["dropout: float = 0.1"],
-    ),
-    "own schedule": (
-        [
-            change(
-                TRAIN,
-                "config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))",
-                "config.learning_rate * (1 - done) ** 2",
-            )
-        ],
-        None,  # a factor of the rate is returned now
-    ),
-    "own state of the checkpoints": (
-        [
-            change(
-                TRAIN,
-                "    checkpoints.resume()\n",
-                '    checkpoints.states["mine"] = Progress()\n    checkpoints.resume()\n',
-            )
-        ],
-        ['    checkpoints.states["mine"] = Progress()\n    checkpoints.resume()\n'],
-    ),
-    "own file and script": (
-        [
-            create(
-                "mine.py",
-                "from checkpoint import Progress, find_checkpoints\n\n\n"
-                "def show(config, progress: Progress):\n"
-                "    print(progress.update, config.clipping_max_norm, find_checkpoints)\n",
-            ),
-            change(
-                TRAIN,
-                "from model import build_model\n",
-                "from mine import show\nfrom model import build_model\n",
-            ),
-            change(
-                TRAIN,
-                "    checkpoints.resume()\n",
-                "    checkpoints.resume()\n    show(config, progress)\n",
-            ),
-        ],
-        [
-            "from config import find_checkpoints\n",
-            "    print(progress.step, config.max_grad_norm, find_checkpoints)\n",
-        ],
-    ),
-    "settings in scaffold.toml": (
-        [
-            change("scaffold.toml", "patience = 5 ", "patience = 9 "),
-            change("scaffold.toml", 'checkpoint_unit = "epochs"', 'checkpoint_unit = "updates"'),
-        ],
-        ["patience: int = 9 ", '"epochs", "steps"] = "steps"'],
-    ),
-}
-
-
-STEP = "            progress.step += 1\n"
-LIMIT = "    limit_batches: int = 0  # batches per epoch and evaluation; 0: all\n"
+BOTH = """
+another optimizer
+-return AdamW(parameters, config.
++return RMSprop(parameters, config.
+-import AdamW, Optimizer
++import Optimizer, RMSprop
+=return RMSprop(parameters, config.learning_rate, weight_decay=config.weight_decay)
+another model
+@ model.py
+-dropout: float = 0.3
++dropout: float = 0.1
+=dropout: float = 0.1
+"""
+EDITS = read_edits(BOTH + """
+other defaults
+-epochs: int = 20
++epochs: int = 50
+-clipping_max_norm: float = 1.0
++clipping_max_norm: float = 0.5
+=epochs: int = 50
+=max_grad_norm: float = 0.5
+own field, used in the loop
+-    limit_batches: int = 0  # per epoch and evaluation, 0: all
++    limit_batches: int = 0  # per epoch and evaluation, 0: all
++    noise: float = 0.1  # of my images
+-            images, labels = batch
++            images, labels = batch
++            images = images + config.noise * torch.randn_like(images)
+=    noise: float = 0.1  # of my images
+=            images = images + config.noise * torch.randn_like(images)
+own line with old names
+-            progress.update += 1
++            progress.update += 1
++            print("mine", progress.update, "of", total_updates)
+=            progress.step += 1
+|            print("mine", progress.step, "of", total_steps)
+own metric
+-        seen += len(labels)
++        seen += len(labels)
++        large = (predictions >= 5).sum()
+-        f"{name}_accuracy": float(correct) / seen,
++        f"{name}_accuracy": float(correct) / seen,
++        f"{name}_large": float(large),
+=        f"{name}_large": float(large),
+=large = (predictions >= 5).sum()
+own callback
+@ callbacks.py
++
++
++class Mine:
++    def seen(self, metrics):
++        print("seen")
+-MetricsFile, stop_on_nan
++MetricsFile, Mine, stop_on_nan
+-        early_stopping.step(metrics["val_accuracy"])
++        early_stopping.step(metrics["val_accuracy"])
++        Mine().seen(metrics)
+=        early_stopping.update(metrics["val_accuracy"])
+|        Mine().seen(metrics)
+=class Mine:
+own schedule, which returns a factor of the rate now
+-config.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
++config.learning_rate * (1 - done) ** 2
+own state of the checkpoints
+-    checkpoints.resume()
++    checkpoints.states["mine"] = Progress()
++    checkpoints.resume()
+=    checkpoints.states["mine"] = Progress()
+|    checkpoints.resume()
+own file and script
+@ mine.py
++from checkpoint import Progress, find_checkpoints
++
++
++def show(config, progress: Progress):
++    print(progress.update, config.clipping_max_norm, find_checkpoints)
+-from model import build_model
++from mine import show
++from model import build_model
+-    checkpoints.resume()
++    checkpoints.resume()
++    show(config, progress)
+=from config import find_checkpoints
+=    print(progress.step, config.max_grad_norm, find_checkpoints)
+settings in scaffold.toml
+@ scaffold.toml
+-patience = 5
++patience = 9
+@ scaffold.toml
+-checkpoint_unit = "epochs"
++checkpoint_unit = "updates"
+=patience: int = 9
+="epochs", "steps"] = "steps"
+""")
 # the same for 0.2.0
-NEXT_EDITS = {
-    "other defaults": (
-        [
-            change(TRAIN, "epochs: int = 20", "epochs: int = 50"),
-            change(TRAIN, "max_grad_norm: float = 1.0", "max_grad_norm: float = 0.5"),
-        ],
-        ["epochs: int = 50", "max_grad_norm: float = 0.5"],
-    ),
-    "own field, used in the loop": (
-        [
-            change(TRAIN, LIMIT, f"{LIMIT}    noise: float = 0.1  # of my images\n"),
-            change(
-                TRAIN,
-                "            loss = compute_loss(",
-                "            images = images + config.noise * torch.randn_like(images)\n"
-                "            loss = compute_loss(",
-            ),
-        ],
-        [
-            "    noise: float = 0.1  # of my images\n",
-            "            images = images + config.noise * torch.randn_like(images)\n",
-        ],
-    ),
-    "own line": (
-        [change(TRAIN, STEP, f'{STEP}            print("mine", progress.step)\n')],
-        [f'{STEP}            print("mine", progress.step)\n'],
-    ),
-    "own lines where the new version adds some": (
-        [
-            change(
-                TRAIN,
-                "                bar.set_postfix(loss=mean_loss)\n",
-                "                bar.set_postfix(loss=mean_loss)\n"
-                "                print(mean_loss, values)\n",
-            )
-        ],
-        None,  # what it prints has another name now
-    ),
-    "another model": EDITS["another model"],
-    "another optimizer": EDITS["another optimizer"],
-    "own file and script": (
-        [
-            create(
-                "mine.py",
-                "from checkpoint import find_checkpoints\n\n\n"
-                "def show(config):\n    print(config.max_grad_norm, find_checkpoints)\n",
-            ),
-            change(
-                TRAIN,
-                "from model import build_model\n",
-                "from mine import show\nfrom model import build_model\n",
-            ),
-            change(
-                TRAIN, "    checkpoints.resume()\n", "    checkpoints.resume()\n    show(config)\n"
-            ),
-        ],
-        ["    checkpoints.resume()\n    show(config)\n", "print(config.max_grad_norm, find_"],
-    ),
-}
+NEXT_EDITS = read_edits(BOTH + """
+other defaults
+-epochs: int = 20
++epochs: int = 50
+-max_grad_norm: float = 1.0
++max_grad_norm: float = 0.5
+=epochs: int = 50
+=max_grad_norm: float = 0.5
+own field, used in the loop
+-    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
++    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
++    noise: float = 0.1  # of my images
+-            loss = compute_loss(
++            images = images + config.noise * torch.randn_like(images)
++            loss = compute_loss(
+=    noise: float = 0.1  # of my images
+=            images = images + config.noise * torch.randn_like(images)
+own line
+-            progress.step += 1
++            progress.step += 1
++            print("mine", progress.step)
+=            progress.step += 1
+|            print("mine", progress.step)
+own line that prints what has another name now
+-                bar.set_postfix(loss=mean_loss)
++                bar.set_postfix(loss=mean_loss)
++                print(mean_loss, values)
+own file and script
+@ mine.py
++from checkpoint import find_checkpoints
++
++
++def show(config):
++    print(config.max_grad_norm, find_checkpoints)
+-from model import build_model
++from mine import show
++from model import build_model
+-    checkpoints.resume()
++    checkpoints.resume()
++    show(config)
+=    checkpoints.resume()
+|    show(config)
+=print(config.max_grad_norm, find_
+""")
 # in that version, the lines of the loop at this place were others
 CONFLICTS = {(FIRST, "own field, used in the loop")}
 
@@ -257,12 +196,15 @@ def edited_project(folder: Path, names: list[str], old: Path = OLD) -> list[str]
     """Write an old project with these edits. Returns what must stand in its files at the end."""
     files = old_project(folder, old)
     edits = NEXT_EDITS if old == NEXT else EDITS
-    for name in names:
-        for edit in edits[name][0]:
-            edit(files)
+    for file, before, after in [edit for name in names for edit in edits[name][0]]:
+        if before:
+            assert before in files[file], before
+            files[file] = files[file].replace(before, after)
+        else:
+            files[file] = f"{files.get(file, '')}{after}\n"
     for name, text in files.items():
         (folder / name).write_text(text)
-    return [text for name in names for text in edits[name][1] or ()]
+    return [text for name in names for text in edits[name][1]]
 
 
 def all_code(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""What projects get from templates/lib, called directly. A section for each of its files."""
+"""What projects get from templates/lib, called directly."""
 
 import importlib
 import random
@@ -50,8 +50,6 @@ samples = load("samples")
 tables = load("tables")
 tokenizers = load("tokenizers")
 
-# chats
-
 
 def test_the_last_answer_of_a_conversation_is_split_off():
     ignored = metrics.IGNORED
@@ -67,9 +65,6 @@ def test_made_up_questions_have_right_answers():
         kind, word, *more = text.split()
         right = {"reverse": word[::-1], "sort": "".join(sorted(word))}
         assert answer == (right[kind] if kind in right else str(int(word) + int(more[1])))
-
-
-# access
 
 
 def test_the_hub_is_asked_once_for_what_is_not_here(
@@ -92,9 +87,6 @@ def test_the_hub_is_asked_once_for_what_is_not_here(
     with pytest.raises(SystemExit, match=r"dataset 'me/cached' can't be loaded: .*: no network"):
         access.check_hub("me/cached", "dataset")
     assert asked == [("me/there", "model"), ("me/cached", "dataset")]
-
-
-# splits
 
 
 def test_each_class_keeps_its_share_in_each_part() -> None:
@@ -139,9 +131,6 @@ def test_what_is_not_apart_is_a_tenth_of_the_samples() -> None:
         complete(range(9), ["own", None], "few")
 
 
-# hub
-
-
 def test_missing_splits_are_a_tenth_of_the_training_data():
     datasets = pytest.importorskip("datasets")
     from lib import hub
@@ -160,9 +149,6 @@ def test_missing_splits_are_a_tenth_of_the_training_data():
         hub.load_splits.__wrapped__(config)
 
 
-# limits
-
-
 @pytest.mark.parametrize("padding_idx, most", [(None, 8), (1, 6)])
 def test_a_model_has_an_embedding_for_each_position(padding_idx, most):
     model = torch.nn.Sequential(torch.nn.Embedding(8, 2, padding_idx))
@@ -175,15 +161,9 @@ def test_a_model_has_an_embedding_for_each_position(padding_idx, most):
         limits.check_limits(model, 6, most, "--max-length")
 
 
-# samples
-
-
 def test_rows_are_padded_to_the_longest():
     padded = samples.pad([torch.tensor([1, 2, 3]), torch.tensor([4])], -1)
     assert padded.tolist() == [[1, 2, 3], [4, -1, -1]]
-
-
-# models
 
 
 def test_a_model_that_is_not_found_is_named(tmp_path: Path):
@@ -194,9 +174,6 @@ def test_a_model_that_is_not_found_is_named(tmp_path: Path):
     assert models.load(SimpleNamespace(from_pretrained=str.upper), name) == name.upper()
     with pytest.raises(SystemExit, match=f"--model-name {name} can't be loaded: no network"):
         models.load(SimpleNamespace(from_pretrained=fail), name)
-
-
-# rotary
 
 
 def test_attention_is_causal_without_a_mask_and_depends_on_distances():
@@ -220,9 +197,6 @@ def test_padding_does_not_change_the_vectors_of_tokens():
         rotary.Layers(1, 12, 0.0)
 
 
-# rows
-
-
 def test_columns_of_a_row_are_texts():
     row = {"a": "x", "b": " ", "c": "y"}
     assert rows.check_row(row, ["c", "a"], "line 2", "--columns") == ("y", "x")
@@ -230,9 +204,6 @@ def test_columns_of_a_row_are_texts():
         rows.check_row(row, ["d"], "line 2", "--columns")
     with pytest.raises(SystemExit, match="line 2: its b is not text"):
         rows.check_row(row, ["b"], "line 2", "--columns")
-
-
-# tokenizers
 
 
 def test_pieces_of_words_have_the_same_number_everywhere():
@@ -252,15 +223,9 @@ def test_a_text_is_cut_after_a_number_of_tokens():
     assert tokenizers.shorten("one two six", 3, words) == "one two six"
 
 
-# metrics: targets
-
-
 def test_ignored_targets_do_not_count():
     targets = torch.tensor([[1, metrics.IGNORED], [0, 2]])
     assert metrics.count_tokens(targets).tolist() == [1, 2]
-
-
-# tables
 
 
 def test_quotation_marks_of_a_tsv_are_text_where_each_line_is_a_row(tmp_path):
@@ -273,16 +238,10 @@ def test_quotation_marks_of_a_tsv_are_text_where_each_line_is_a_row(tmp_path):
     assert [tables.unquote(cell) for cell in ('"a ""b"""', '"a', "a")] == ['a "b"', '"a', "a"]
 
 
-# models: vectors
-
-
 def test_padding_does_not_count_in_the_mean():
     states = torch.tensor([[[3.0, 0.0], [3.0, 8.0], [9.0, 9.0]]])
     found = models.pool(states, torch.tensor([[True, True, False]]))
     torch.testing.assert_close(found, torch.tensor([[0.6, 0.8]]))
-
-
-# images
 
 
 def test_a_picture_of_16_bits_keeps_its_grays() -> None:
@@ -314,9 +273,6 @@ def test_an_unreadable_image_is_named(tmp_path: Path) -> None:
             images.read_stored(stored, "row 2", None)
 
 
-# image_squares, image_bytes, scaled_images
-
-
 def test_squares_are_center_crops() -> None:
     picture = Image.new("RGB", (40, 20), "black")
     picture.paste((255, 255, 255), (6, 0, 34, 20))
@@ -326,9 +282,6 @@ def test_squares_are_center_crops() -> None:
     assert torch.equal(load("image_bytes").to_square(picture, 8), (255 * numbers).byte())
     scaled = load("scaled_images").to_tensor(picture, 8)
     assert scaled.shape == (3, 8, 8) and scaled[0, 0, 0] < 0.5, "its edges are black"
-
-
-# image_folders
 
 
 def test_folders_are_classes(tmp_path: Path) -> None:
@@ -347,9 +300,6 @@ def test_folders_are_classes(tmp_path: Path) -> None:
     ]
     with pytest.raises(SystemExit, match="use two, or more"):
         folders.find_classes({**parts, "train": paths[:1]})
-
-
-# polygons
 
 
 def test_masks_are_polygons_or_run_lengths() -> None:
@@ -371,9 +321,6 @@ def test_masks_are_polygons_or_run_lengths() -> None:
             polygons.read_mask(shape, image, (8, 6), "object 1")
 
 
-# samples: transforms
-
-
 def test_another_transform_leaves_the_original() -> None:
     from torch.utils.data import ConcatDataset, Subset
 
@@ -385,9 +332,6 @@ def test_another_transform_leaves_the_original() -> None:
     assert changed.dataset.datasets[0].transform == "new" and data.transform == "old"
     with pytest.raises(TypeError, match="has no attribute `transform`"):
         samples.with_transform([1], "new")
-
-
-# models: layers of images; contrast, photos
 
 
 def test_layers_follow_the_size_of_images() -> None:
@@ -409,9 +353,6 @@ def test_photos_are_rgb(tmp_path: Path) -> None:
     assert load("photos").read_image(tmp_path / "a.png").getpixel((0, 0)) == (9, 9, 9)
     with pytest.raises(SystemExit, match=r"b\.png can't be read as an image"):
         load("photos").read_image(tmp_path / "b.png")
-
-
-# cells
 
 
 @pytest.mark.parametrize(
@@ -442,9 +383,6 @@ def test_a_number_in_a_cell(cell: object, number: float | None) -> None:
     assert load("cells").parse_number(cell) == number
 
 
-# columns
-
-
 def test_columns_become_numbers() -> None:
     columns = load("columns")
     days = pd.Series(["2026-03-14", None, "2026-03-16"], name="day")
@@ -456,16 +394,10 @@ def test_columns_become_numbers() -> None:
         columns.to_numbers(pd.Series(["1", "x"], name="size"), None)
 
 
-# extractors
-
-
 def test_a_missing_extractor_is_named(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     with pytest.raises(SystemExit, match=r"The feature extractor of .* can't be loaded"):
         load("extractors").load_extractor(str(tmp_path))
-
-
-# metrics: classes
 
 
 def test_scores_of_classes_are_as_counted_by_hand() -> None:
@@ -478,16 +410,10 @@ def test_scores_of_classes_are_as_counted_by_hand() -> None:
     assert scores["matthews"] == pytest.approx(2 / 12**0.5)
 
 
-# scores
-
-
 def test_average_precision_shares_ranks() -> None:
     scores, occurs = torch.tensor([3.0, 2.0, 2.0]), torch.tensor([True, False, True])
     found = load("scores").average_precision(scores, occurs)
     assert found == pytest.approx(1 / 2 * 1 + 1 / 2 * 2 / 3)
-
-
-# sounds
 
 
 def test_a_louder_sound_has_the_same_spectrogram() -> None:
@@ -498,9 +424,6 @@ def test_a_louder_sound_has_the_same_spectrogram() -> None:
     quiet, loud = (sounds.normalize(sounds.log_mel(x, 16000, 8)) for x in (sound, 9 * sound))
     assert quiet.shape == (11, 8)
     torch.testing.assert_close(quiet, loud, rtol=0, atol=1e-3)
-
-
-# standardize
 
 
 def test_a_constant_column_is_not_divided_by_zero() -> None:

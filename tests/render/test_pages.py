@@ -28,20 +28,16 @@ def test_each_page_has_its_title_and_fits_a_screen() -> None:
         assert page.read_text(encoding="utf-8").startswith(f"# {component.title}\n\n"), page
         assert 100 <= len(read_about(component)) <= 3600, page
         assert len(component.help) <= 120 and not component.help.endswith("."), component.name
-    found = {
-        path
-        for kind in ("tasks", "features", "hardware")
-        for path in FOLDER.glob(f"{kind}/*/README.md")
-    }
+    kinds = ("tasks", "features", "hardware")
+    found = {path for kind in kinds for path in FOLDER.glob(f"{kind}/*/README.md")}
     assert found == {FOLDER / page_path(component) for component in components}
 
 
 def test_a_page_says_when_to_take_it_and_lists_the_settings() -> None:
     catalog = load_catalog()
     page = write_page(catalog, catalog.features["ema"])
-    assert page.index("When to use it: if the loss") < page.index(
-        "| `features.ema.decay` | `0.99` |"
-    )
+    setting = page.index("| `features.ema.decay` | `0.99` |")
+    assert page.index("When to use it: if the loss") < setting
 
 
 @pytest.mark.parametrize("row", in_turns(compared(), 4), ids=lambda row: row.split("`")[1])

@@ -46,11 +46,8 @@ def test_agents_md_is_short_and_speaks_of_this_project(name: str) -> None:
     named = {word for row in quoted for word in row.split() if re.fullmatch(r"[\w/]+\.\w+", word)}
     commands = [row for row in quoted if row.startswith("python predict.py")]
     asked = {word for row in commands for word in row.split()}  # files of the user
-    named -= asked - {"predict.py"} | {
-        "config.NAME",
-        "progress.batch",
-        "accelerator.is_main_process",
-    }
+    values = {"config.NAME", "progress.batch", "accelerator.is_main_process"}
+    named -= asked - {"predict.py"} | values
     assert {"train.py", "model.py", "data.py"} <= named <= files.keys(), named - files.keys()
     fields = re.findall(r"^    (\w+): ", files.get("config.py", files["train.py"]), re.MULTILINE)
     flags = re.findall(r"--([a-z-]+)", " ".join(row for row in quoted if "train.py" in row))
@@ -112,11 +109,9 @@ def test_github_can_read_the_workflow(tmp_path: Path) -> None:
     installed, *steps = (step["run"] for step in job["steps"] if "run" in step)
     assert installed.startswith("pip install -e '.[test]'")
     assert steps[:2] == ["ruff check .", "pytest"] and "scaffold check" in steps[2]
-    extra = tomllib.loads((project / "pyproject.toml").read_text())["project"]
-    assert [row.split(">")[0] for row in extra["optional-dependencies"]["test"]] == [
-        "pytest",
-        "ruff",
-    ]
+    about = tomllib.loads((project / "pyproject.toml").read_text())["project"]
+    extra = about["optional-dependencies"]["test"]
+    assert [row.split(">")[0] for row in extra] == ["pytest", "ruff"]
     for step in (steps[0], steps[2]):
         done = subprocess.run(["bash", "-ec", step], cwd=project, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -18,20 +18,19 @@ from support.paths import REPOSITORY
 from support.rendering import render
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+MINIMAL = recipe_answers(load_catalog(), "minimal")
 
 
 def test_the_loops_are_those_of_the_projects() -> None:
     """The minimal one comes first; both are shown without a gap."""
     minimal, complete = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[:2]
-    for shown, given in ((minimal, recipe_answers(load_catalog(), "minimal")), (complete, {})):
-        assert textwrap.indent(shown, "    ", lambda line: line.strip() != "") in (
-            render(given)["train.py"]
-        )
+    for shown, given in ((minimal, MINIMAL), (complete, {})):
+        assert textwrap.indent(shown, "    ") in render(given)["train.py"]
         assert "optimizer.zero_grad()" in shown and len(shown.splitlines()) > 20
 
 
 def test_the_minimal_project_is_as_small_as_it_says() -> None:
-    files = render(recipe_answers(load_catalog(), "minimal"))
+    files = render(MINIMAL)
     code = [text for name, text in files.items() if name.endswith(".py")]
     lines = sum(len(text.splitlines()) for text in code)
     assert len(code) == 4 and lines < 200
@@ -67,11 +66,8 @@ def test_its_story_is_true(tmp_path: Path) -> None:
 
 def test_its_claims_about_size_hold() -> None:
     script = render({})["train.py"]
-    [main] = [
-        node
-        for node in ast.parse(script).body
-        if isinstance(node, ast.FunctionDef) and node.name == "main"
-    ]
+    functions = [node for node in ast.parse(script).body if isinstance(node, ast.FunctionDef)]
+    [main] = [node for node in functions if node.name == "main"]
     said = README.replace("\n", " ")
     assert f"`train.py` has {len(script.splitlines())} lines, half of them in `main`" in said
     assert len(script.splitlines()) <= 170
@@ -110,10 +106,7 @@ def test_its_commands_exist() -> None:
             "`training.weight_decay = 0.0005` and its features.\n",
         ),
         ({"hardware.num_processes": 2}, "This project changes `hardware.num_processes = 2`.\n"),
-        (
-            recipe_answers(load_catalog(), "minimal"),
-            "Accelerate.\nExpect a test accuracy of at least 0.97.",
-        ),
+        (MINIMAL, "Accelerate.\nExpect a test accuracy of at least 0.97."),
         (  # the data is not a difference: the result is stated for it
             {"project.task": "tabular_classification", "tabular_classification.dataset": "csv"},
             "Accelerate.\nExpect a validation accuracy that rises with each epoch.",

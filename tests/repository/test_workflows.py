@@ -41,14 +41,8 @@ def test_what_runs_is_there() -> None:
     words = {word for command in COMMANDS for word in shlex.split(command)}
     made = re.compile(r"\$|dist/|clean/|\.venv-")  # by a step before it
     files = {word for word in words if "/" in word and not made.match(word)}
-    assert {
-        ".ci/test",
-        ".ci/lowest",
-        ".ci/setup",
-        ".ci/extras",
-        ".ci/browser",
-        "tests/benchmarks/run.py",
-    } <= files
+    ours = {f".ci/{name}" for name in ("test", "lowest", "setup", "extras", "browser")}
+    assert ours | {"tests/benchmarks/run.py"} <= files
     assert [name for name in files if not (REPOSITORY / name).is_file()] == []
     extras = re.findall(r"bash \.ci/setup (\S+)", "\n".join(COMMANDS))
     assert extras and set(",".join(extras).split(",")) <= PROJECT["optional-dependencies"].keys()
@@ -57,9 +51,8 @@ def test_what_runs_is_there() -> None:
 def test_what_the_documentation_installs_is_resolved() -> None:
     """`.ci/extras` tries all that the pages name, and all extras in one."""
     pages = [*REPOSITORY.glob("*.md"), *(REPOSITORY / "tests").rglob("*.md")]
-    found = re.findall(
-        r"pip install (?:-e )?'\.\[([a-z,]+)\]", "".join(path.read_text() for path in pages)
-    )
+    text = "".join(path.read_text() for path in pages)
+    found = re.findall(r"pip install (?:-e )?'\.\[([a-z,]+)\]", text)
     named = {extra for extras in found for extra in extras.split(",")}
     assert len(found) >= 2 and named <= PROJECT["optional-dependencies"].keys()
     assert "bash .ci/extras" in COMMANDS

@@ -31,16 +31,14 @@ def ways(catalog: Catalog, feature: Component) -> list[Way]:
     if feature.switch:
         option = catalog.settings[feature.switch]
         values = [choice.value for choice in option.choices if feature.is_on_with(choice.value)]
-        return [
-            Way(feature.name, ((feature.switch, value),)) for value in values or [feature.example]
-        ]
+        values = values or [feature.example]
+        return [Way(feature.name, ((feature.switch, value),)) for value in values]
     key = feature.switch_key
     if not feature.choice:
         return [Way(feature.name, ((key, True),))]
     option = feature.option(feature.choice)
-    return [
-        Way(feature.name, ((key, True), (option.key, choice.value))) for choice in option.choices
-    ]
+    given = (((key, True), (option.key, choice.value)) for choice in option.choices)
+    return [Way(feature.name, each) for each in given]
 
 
 DEVICES = "hardware.distributed_type"
@@ -192,18 +190,9 @@ def meetings(
 # can't exchange gradients in bf16 there, so both are refused; packages of trackers that bring very
 # many others
 UNTRAINED = (
-    "precision=fp16",
-    "precision=fp8",
-    "type=XLA",
-    "sharding=fsdp",
-    "sharding=deepspeed",
-    "launcher=sagemaker",
-    "backend=cudagraphs",
-    "compression=bf16",
-    "kind=mlflow",
-    "kind=trackio",
-    "kind=aim",
-    "kind=dvclive",
+    *("precision=fp16", "precision=fp8", "type=XLA", "sharding=fsdp", "sharding=deepspeed"),
+    *("launcher=sagemaker", "backend=cudagraphs", "compression=bf16"),
+    *("kind=mlflow", "kind=trackio", "kind=aim", "kind=dvclive"),
 )
 
 

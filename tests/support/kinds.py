@@ -100,6 +100,9 @@ class Trial:
     def at_row(self) -> "Trial":
         return replace(self, row=True)
 
+    def saying(self, words: str) -> "Trial":
+        return replace(self, said=words)
+
 
 def to_csv(rows: tuple[Row, ...], head: list[str] | None = None, **style: Any) -> bytes:
     text = io.StringIO()
@@ -130,22 +133,21 @@ def zipped(**files: bytes) -> bytes:
     return content.getvalue()
 
 
-def picture(
-    seed: int, size: tuple[int, int] = (24, 24), mode: str = "RGB", kind: str = "png"
-) -> bytes:
-    width, height = size
-    pixels = np.random.default_rng(seed).integers(0, 255, (height, width, 3), dtype=np.uint8)
+def saved(image: Image.Image, kind: str, **more: Any) -> bytes:
     content = io.BytesIO()
-    Image.fromarray(pixels).convert(mode).save(content, kind)
+    image.save(content, kind, **more)
     return content.getvalue()
+
+
+def picture(seed: int, kind: str = "png") -> bytes:
+    pixels = np.random.default_rng(seed).integers(0, 255, (24, 24, 3), dtype=np.uint8)
+    return saved(Image.fromarray(pixels), kind)
 
 
 def sound(pitch: int) -> bytes:
     content = io.BytesIO()
     with wave.open(content, "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(16000)
+        file.setparams((1, 2, 16000, 0, "NONE", ""))
         wave_form = 10_000 * np.sin(2 * np.pi * pitch * np.arange(8000) / 16000)
         file.writeframes(wave_form.astype("<i2").tobytes())
     return content.getvalue()
@@ -223,10 +225,9 @@ def voc_files(text: str = VOC) -> Files:
 def masks_files() -> Files:
     pixels = np.zeros((24, 24), dtype=np.uint8)
     pixels[4:12, 5:15] = 1
-    content = io.BytesIO()
-    Image.fromarray(pixels).save(content, "png")
     files = {f"d/images/{n:02}.png": picture(n) for n in range(COUNT)}
-    return {**files, **{f"d/masks/{n:02}.png": content.getvalue() for n in range(COUNT)}}
+    mask = saved(Image.fromarray(pixels), "png")
+    return {**files, **{f"d/masks/{n:02}.png": mask for n in range(COUNT)}}
 
 
 def options(name: str, dataset: str, more: Mapping[str, Value]) -> dict[str, Value]:
@@ -275,6 +276,7 @@ ANSWERED = {
 CHOICES = {"context": words, "choices": pick(["x", "y"], ["x", "z"]), "label": pick(0, 1)}
 TAGGED = {"tokens": lambda n: words(n).split(), "tags": pick(["B-LOC", "O", "O"])}
 PICTURE, SOUND = {"image": lambda n: f"p/{n:02}.png"}, {"file": lambda n: f"s/{n:02}.wav"}
+CLASSED, SPOKEN = {**SOUND, "label": CLASS}, {**SOUND, "text": pick(*WORDS)}
 OF_SOUNDS = {"files": SOUNDS, "file": "file"}
 OF_PICTURES = {"settings": SMALL, "files": PICTURES, "file": "image"}
 TABLE = {**OF_PICTURES, "option": "table", "others": ("val_table", "test_table")}
@@ -293,12 +295,8 @@ CARRIERS = [
     of_table("image_classification, csv", "csv", {**PICTURE, "label": CLASS}, **TABLE),
     of_table("image_classification, labels", "csv", {**PICTURE, "labels": SEVERAL}, **TABLE),
     of_table("image_classification, numbers", "csv", {**PICTURE, "number": NUMBER}, **TABLE),
-    of_table(
-        "audio_classification, csv", "files", {**SOUND, "label": CLASS}, others=None, **OF_SOUNDS
-    ),
-    of_rows(
-        "speech_recognition", "files", {**SOUND, "text": pick(*WORDS)}, text="text", **OF_SOUNDS
-    ),
+    of_table("audio_classification, csv", "files", CLASSED, others=None, **OF_SOUNDS),
+    of_rows("speech_recognition", "files", SPOKEN, text="text", **OF_SOUNDS),
     Carrier(
         "forecasting",
         {"context": 6, "horizon": 3, "season": 12},
@@ -342,6 +340,19 @@ CARRIERS = [
 
 Kind = Callable[[Carrier], Trial | None]
 BOM = b"\xef\xbb\xbf"
+
+
+def of_windows(text: bytes) -> bytes:
+    """With a BOM, and the line ends of Windows."""
+    return BOM + text.replace(b"\n", b"\r\n")
+
+
+def empty(content: bytes) -> bytes:
+    return b""
+
+
+def of_the_web(content: bytes) -> bytes:
+    return b"<html>404</html>"
 
 
 def rewritten(change: Callable[[bytes], bytes], name: str = "rows.csv", row: bool = False) -> Kind:
@@ -521,7 +532,7 @@ def an_empty_class(c: Carrier) -> Trial | None:
 
 
 TABLES: dict[str, Kind] = {
-    "BOM and line ends of Windows": rewritten(lambda text: BOM + text.replace(b"\n", b"\r\n")),
+    "BOM and line ends of Windows": rewritten(of_windows),
     "all cells quoted": styled(quoting=csv.QUOTE_ALL),
     "commas, quotes and line breaks in a cell": commas_in_a_cell,
     "a comma at the end of each row": rewritten(without_a_last_comma, row=True),
@@ -572,7 +583,7 @@ TABLES: dict[str, Kind] = {
     "a number beyond 32 bits": one_cell("number", "1e39"),
     "empty lines": rewritten(lambda text: text.replace(b"\n", b"\n\n", 4) + b"\n\n"),
     "the header alone": rewritten(lambda text: text.splitlines()[0] + b"\n"),
-    "an empty file": rewritten(lambda text: b""),
+    "an empty file": rewritten(empty),
     "no file": lambda c: Trial(c.files, {c.option: "missing.csv"}, place="missing.csv"),
     "Latin-1": rewritten(lambda text: text.replace(b"\n", b"\n\xe9", 1)),
     "UTF-16": rewritten(lambda text: text.decode().encode("utf-16")),
@@ -582,11 +593,9 @@ TABLES: dict[str, Kind] = {
     ),
     "gzip, named .csv": rewritten(gzip.compress),
     "an Excel file, named .csv": rewritten(
-        lambda text: b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xff\xfe\x00\x9c"
+        lambda text: b"PK\3\4\x14\0\6\0\b\0\0\0!\0\xff\xfe\0\x9c"
     ),
-    "a column that nobody reads": but_for_tables(
-        lambda c: replace(c.table(with_more(c)), said="zip")
-    ),
+    "a column that nobody reads": but_for_tables(lambda c: c.table(with_more(c)).saying("zip")),
     "a file in two rows": a_file_twice,
     "a file that is missing": one_cell("file", "s/none.wav"),
     "paths with backslashes": all_cells("file", lambda path: path.replace("/", "\\"), row=True),
@@ -655,7 +664,7 @@ def one_number_in_two_ways(c: Carrier) -> Trial | None:
 
 
 OBJECTS: dict[str, Kind] = {
-    "BOM and line ends of Windows": of_lines(lambda text: BOM + text.replace(b"\n", b"\r\n")),
+    "BOM and line ends of Windows": of_lines(of_windows),
     "empty lines": of_lines(lambda text: text.replace(b"\n", b"\n\n", 3) + b"\n\n"),
     "a list in a .json file": lambda c: c.write("rows.json", json.dumps(c.rows, indent=1).encode()),
     "a list in a .jsonl file": lambda c: c.write("rows.jsonl", json.dumps(c.rows).encode()),
@@ -677,7 +686,7 @@ OBJECTS: dict[str, Kind] = {
     ),
     "NaN in Parquet": nan_in_parquet,
     "a key twice": a_key_twice,
-    "a key that nobody reads": lambda c: replace(c.lines(with_more(c)), said="zip"),
+    "a key that nobody reads": lambda c: c.lines(with_more(c)).saying("zip"),
     "a key that is missing": a_missing_key,
     "half a line": of_lines(lambda text: text[:-9], row=True),
     "a line that is a list": with_line(b'["x"]'),
@@ -689,7 +698,7 @@ OBJECTS: dict[str, Kind] = {
     "Latin-1": of_lines(lambda text: text + b'{"x": "\xe9"}\n'),
     "UTF-16": of_lines(lambda text: text.decode().encode("utf-16")),
     "a lone surrogate": with_line(b'{"x": "\\ud800"}'),
-    "an empty file": of_lines(lambda text: b""),
+    "an empty file": of_lines(empty),
     "no file": lambda c: Trial(c.files, {c.option: "missing.jsonl"}, place="missing.jsonl"),
 }
 
@@ -813,8 +822,8 @@ FOLDERS: dict[str, Kind] = {
     "a file beside the classes": of_classes(beside_a_class),
     "classes that look alike": of_classes(classes_that_look_alike),
     "spaces and accents in names": moved(lambda name, _: re.sub(r"(\d\d\.)", "\u00e9 \\1", name)),
-    "an empty file": first_is(lambda content: b""),
-    "a text with the ending of an image or a sound": first_is(lambda content: b"<html>404</html>"),
+    "an empty file": first_is(empty),
+    "a text with the ending of an image or a sound": first_is(of_the_web),
     "a file that is cut off": first_is(lambda content: content[: len(content) // 2]),
     "folders Training, Validation, Testing": split_names("Training", "Validation", "Testing"),
     "folders Train, Valid, Test": split_names("Train", "Valid", "Test"),
@@ -844,12 +853,6 @@ def first_file(c: Carrier) -> str:
 def with_first(c: Carrier, content: bytes, **more: Any) -> Trial:
     name, plain = first_file(c), c.plain()
     return replace(plain, files={**plain.files, name: content}, place=name[-6:], **more)
-
-
-def saved(image: Image.Image, kind: str, **more: Any) -> bytes:
-    content = io.BytesIO()
-    image.save(content, kind, **more)
-    return content.getvalue()
 
 
 def drawn(
@@ -887,8 +890,8 @@ IMAGE_FILES: dict[str, Kind] = {
     "with a palette": converted("P"),
     "with transparency": converted("RGBA"),
     "black and white": converted("1"),
-    "an empty file": header(lambda content: b""),
-    "a text named .png": header(lambda content: b"<html>404</html>"),
+    "an empty file": header(empty),
+    "a text named .png": header(of_the_web),
     "a JPEG named .png": drawn(lambda image: saved(image, "jpeg", quality=100), opened),
     "half an image": header(lambda content: content[:600]),
     "floating point numbers": drawn(lambda image: saved(image.convert("F"), "tiff")),
@@ -923,8 +926,8 @@ SOUND_FILES: dict[str, Kind] = {
     "half a file": header(lambda b: b[: len(b) // 2]),
     "the header alone": header(lambda b: b[:44]),
     "half a header": header(lambda b: b[:20]),
-    "an empty file": header(lambda b: b""),
-    "a text named .wav": header(lambda b: b"<html>404</html>"),
+    "an empty file": header(empty),
+    "a text named .wav": header(of_the_web),
     "big-endian": header(lambda b: b"RIFX" + b[4:]),
     "0 channels": header(lambda b: b[:22] + b"\0\0" + b[24:]),
     "a rate of 0": header(lambda b: b[:24] + b"\0\0\0\0" + b[28:]),
@@ -1060,8 +1063,7 @@ COCO: dict[str, Kind] = {
         twin=coco_files(annotations=every(**CROWDS)),
     ),
     "no key annotations": with_files(
-        {"_annotations.coco.json": b'{"images": [], "categories": []}'},
-        place="_annotations.coco.json",
+        {"_annotations.coco.json": b'{"images": [], "categories": []}'}, place="coco.json"
     ),
     "no annotations": change_coco(".", annotations=lambda marks: []),
     "images that the file does not list": with_files(
@@ -1077,7 +1079,7 @@ BOXES: dict[str, Kind] = {
     "boxes of corners": boxes(lambda box: [box[0], box[1], 14, 13 + 9]),
     "a box outside": of_marks(one(bbox=[20, 5, 10, 8])),
     "a box of no width": change_coco(
-        twin=coco_files(annotations=lambda marks: [m for n, m in enumerate(marks) if n != 3]),
+        twin=coco_files(annotations=lambda marks: marks[:3] + marks[4:]),
         said="left out",
         annotations=one(bbox=[4, 5, 0, 8]),
     ),
@@ -1162,6 +1164,7 @@ def listed(c: Carrier, lines: bytes, **more: Any) -> Trial:
     return Trial({**c.files, "d/ImageSets/Main/val.txt": lines}, **more)
 
 
+LEFT = "<xmin>5</xmin>"
 OBJECT = VOC[VOC.index("<object>") : VOC.index("</annotation>")]
 SIZE_OF = "<size><width>{0}</width><height>{0}</height><depth>3</depth></size>"
 VOC_FILES: dict[str, Kind] = {
@@ -1175,18 +1178,16 @@ VOC_FILES: dict[str, Kind] = {
     "a filename without an ending": change_voc("{n:02}.png", "{n:02}"),
     "no filename": change_voc("<filename>{n:02}.png</filename>", ""),
     "one filename in all": change_voc("{n:02}.png", "00.png"),
-    "boxes with points": change_voc("<xmin>5</xmin>", "<xmin>5.0</xmin>"),
+    "boxes with points": change_voc(LEFT, "<xmin>5.0</xmin>"),
     "ymax first": change_voc(
         "<xmin>5</xmin><ymin>6</ymin><xmax>14</xmax><ymax>13</ymax>",
         "<ymax>13</ymax><xmax>14</xmax><ymin>6</ymin><xmin>5</xmin>",
     ),
     "a box from 0": change_voc(  # pixels are counted from 1
-        "<xmin>5</xmin>",
-        "<xmin>0</xmin>",
-        twin=voc_files(VOC.replace("<xmin>5</xmin>", "<xmin>1</xmin>")),
+        LEFT, "<xmin>0</xmin>", twin=voc_files(VOC.replace(LEFT, "<xmin>1</xmin>"))
     ),
-    "min and max in the wrong order": change_voc("<xmin>5</xmin>", "<xmin>15</xmin>"),
-    "a box that is nan": change_voc("<xmin>5</xmin>", "<xmin>nan</xmin>"),
+    "min and max in the wrong order": change_voc(LEFT, "<xmin>15</xmin>"),
+    "a box that is nan": change_voc(LEFT, "<xmin>nan</xmin>"),
     "a box outside": change_voc("<xmax>14</xmax>", "<xmax>99</xmax>"),
     "no box": change_voc(OBJECT, "<object><name>{name}</name></object>"),
     "parts of an object": change_voc(
@@ -1196,10 +1197,8 @@ VOC_FILES: dict[str, Kind] = {
     "the size of another image": change_voc("<object>", f"{SIZE_OF.format(48)}<object>"),
     "a size of 0": change_voc("<object>", f"{SIZE_OF.format(0)}<object>"),
     "the right size": change_voc("<object>", f"{SIZE_OF.format(24)}<object>"),
-    "difficult as a word": change_voc(
-        "</bndbox>",
-        "</bndbox><difficult>True</difficult>",
-        place="no objects",  # they are not learned
+    "difficult as a word": change_voc(  # they are not learned
+        "</bndbox>", "</bndbox><difficult>True</difficult>", place="no objects"
     ),
     "files that end in .XML": renamed(".xml", ".XML"),
     "names that look alike": voc_bytes(
@@ -1215,9 +1214,7 @@ VOC_FILES: dict[str, Kind] = {
     ),
     "a list of names with endings": lambda c: listed(c, b"00.png\n", place="val.txt"),
     "a DOCTYPE": change_voc("<annotation>", "<!DOCTYPE annotation>\n<annotation>"),
-    "BOM and line ends of Windows": voc_bytes(
-        lambda text: b"\xef\xbb\xbf" + text.replace(b"\n", b"\r\n")
-    ),
+    "BOM and line ends of Windows": voc_bytes(of_windows),
     "declared UTF-8": voc_bytes(lambda text: b'<?xml version="1.0" encoding="UTF-8"?>\n' + text),
     "declared Latin-1, with an accent": voc_bytes(
         lambda text: b'<?xml version="1.0" encoding="ISO-8859-1"?><!-- \xe9 -->\n' + text
@@ -1226,7 +1223,7 @@ VOC_FILES: dict[str, Kind] = {
         lambda text: ('<?xml version="1.0" encoding="utf-16"?>\n' + text.decode()).encode("utf-16")
     ),
     "half a file": voc_bytes(lambda text: text[:60]),
-    "an empty file": voc_bytes(lambda text: b""),
+    "an empty file": voc_bytes(empty),
 }
 
 GRIDS: list[tuple[str, dict[str, Kind], list[Carrier]]] = [

@@ -102,9 +102,7 @@ def said(folder: Path, script: str, *calls: Sequence[str]) -> list[str]:
     It is empty if there is no error.
     """
     commands = json.dumps([[script, *map(str, arguments)] for arguments in calls])
-    result = run_python(folder, ["-c", SAY, commands])
-    assert result.returncode == 0, result.stderr
-    messages: list[str] = json.loads(result.stdout.splitlines()[-1])
+    messages: list[str] = tell(folder, SAY, commands)
     return messages
 
 
@@ -116,8 +114,7 @@ def call(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
 
 def ask(folder: Path, code: str, expression: str) -> Any:
     """The value of an expression after this code, which has the modules of a project."""
-    result = call(folder, f"{code}\nprint(json.dumps({expression}))")
-    assert result.returncode == 0, result.stderr
+    result = succeed(call(folder, f"{code}\nprint(json.dumps({expression}))"))
     return json.loads(result.stdout.splitlines()[-1])
 
 
@@ -168,8 +165,7 @@ def make_pretrained(
         **of_task(task, model="pretrained", pretrained_name="small"),
     }
     write_files(folder, render({**answers, **given}))
-    made = run_python(folder, ["-c", script, kind])
-    assert made.returncode == 0, made.stderr
+    succeed(run_python(folder, ["-c", script, kind]))
     return folder
 
 
@@ -297,8 +293,7 @@ def resume_everywhere(
     project = write_files(folder / "project", files)
     shutil.copy(DRIVERS / "resume_everywhere.py", project)
     settings |= {"checkpoint_unit": "steps", "keep_checkpoints": 99, "log_every": 2}
-    result = start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600)
-    assert result.returncode == 0, result.stderr
+    result = succeed(start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600))
     facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
     assert facts["processes"] == processes
     assert facts["different"] == []

@@ -9,7 +9,7 @@ from support.files import write_files
 from support.kinds import Carrier, Trial
 from support.paths import DRIVERS
 from support.rendering import render
-from support.training import run_python
+from support.training import run_python, succeed
 
 DRIVER = DRIVERS / "read_files.py"
 
@@ -25,8 +25,7 @@ def read_trials(carrier: Carrier, trials: Sequence[Trial], folder: Path) -> list
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_bytes(content)
         calls.append([str(place), {**carrier.settings, **trial.settings}])
-    run = run_python(project, [DRIVER.name], stdin=json.dumps(calls), timeout=600)
-    assert run.returncode == 0, run.stderr
+    run = succeed(run_python(project, [DRIVER.name], stdin=json.dumps(calls), timeout=600))
     results: list[dict[str, Any]] = json.loads(run.stdout.splitlines()[-1])
     assert len(results) == len(trials)
     return results

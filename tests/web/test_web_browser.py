@@ -127,9 +127,6 @@ def code(page: Any) -> str:
     return str(page.evaluate("document.querySelector('.cm-content').innerText"))
 
 
-# a new project
-
-
 def test_from_the_first_question_to_a_written_project(page: Any, tmp_path: Path) -> None:
     with served(tmp_path) as (address, _):
         page.goto(address)
@@ -278,9 +275,6 @@ def test_a_page_that_is_left_open_says_that_the_command_has_ended(
             page.get_by_text("belongs to a command that has ended").wait_for()
 
 
-# a project that exists
-
-
 MINE = "accelerator.clip_grad_norm_(model.parameters(), 0.5)  # mine"
 
 
@@ -321,9 +315,6 @@ def test_an_update_with_a_conflict(page: Any, tmp_path: Path) -> None:
         page.get_by_role("button", name="Undo the last update").click()
         page.get_by_text("Undid").wait_for()
         assert script.read_text() == before + "# later\n"
-
-
-# everybody can use it
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -393,9 +384,6 @@ def test_a_phone_needs_no_scrolling_to_the_side(browser: Any, tmp_path: Path) ->
         page.locator(".cm-line").first.wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
     context.close()
-
-
-# the exported page
 
 
 @pytest.fixture(scope="module")
