@@ -3071,6 +3071,20 @@ def main(loader):
         assert asked(text, ours, theirs) == "the update (total would have a different value here)"
 
 
+def test_a_name_that_a_loop_binds_in_each_round_is_the_value_of_a_round() -> None:
+    base = """
+def main(loader):
+    for batch in loader:
+        images, labels = batch
+        train(images, labels)
+"""
+    theirs = base.replace("for batch", "for images, labels")
+    theirs = theirs.replace("        images, labels = batch\n", "")
+    line, own = "        train(", "        images = images + noise()\n"
+    ours = base.replace(line, own + line)
+    assert clean(base, ours, theirs) == theirs.lstrip().replace(line, own + line)
+
+
 def test_what_the_owner_adds_to_a_result_stays_with_it_where_another_one_is_made() -> None:
     own = "        metrics['own'] = 1 + metrics['loss']\n"
     base = IN_WEIGHTS.replace("metrics = {}\n", "metrics = {'loss': end()}\n")

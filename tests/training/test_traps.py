@@ -465,11 +465,15 @@ print(json.dumps(found))
 
 
 def test_a_fault_is_raised_as_it_is(project: Path, done: str) -> None:
-    """Nothing is taken for a full disk, or for a checkpoint that does not fit."""
+    """Nothing is taken for a full disk. What keeps a checkpoint from being loaded is one line."""
     save = {**SHORT, "epochs": 1, "output_dir": "faults"}
     load = {**SHORT, "output_dir": done, "resume": "newest"}
     found = tell(project, RUNS + FAULTS, json.dumps(save), json.dumps(load))
-    assert found == [[name] * 2 for name in ("OutOfMemoryError", "OSError", "RuntimeError")]
+    names = ("OutOfMemoryError", "OSError", "RuntimeError")
+    assert [save for save, _ in found] == [*names]
+    assert found[1][1] == "OSError"
+    for _, load in found[::2]:
+        assert load.endswith(("Tried to allocate 2 GiB", "PytorchStreamWriter failed writing file"))
 
 
 # --- signals -------------------------------------------------------------------------------------

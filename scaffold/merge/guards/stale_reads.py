@@ -106,7 +106,7 @@ def _stale_name(one: Side, other: Side, gap: int, sources: Sources, other_source
             new = (other.units[row] for places in other.inserts[number : gap + 1] for row in places)
             if any(_keys_set(unit, name) for unit in new):
                 continue
-            if not _is_replaced(other, number, found, one.units[source].depth):
+            if not _is_replaced(one, other, source, found, name):
                 return name
     return ""
 
@@ -160,15 +160,27 @@ def _keys_set(unit: Statement, name: str) -> set[str]:
     }
 
 
-def _is_replaced(side: Side, number: int, source: int | None, depth: int) -> bool:
-    """Whether a side that deleted a line gives its name a value further down, or in a new line.
+def _is_replaced(one: Side, other: Side, source: int, found: int | None, name: str) -> bool:
+    """Whether a side that deleted a line gives its name a value further down, or in a new line,
+    which may also be in place of a line that did not bind it.
 
     In a block around that of the deleted line, it is another value: one for the whole loop.
     """
-    if source is None:
+    if found is None:
         return False
-    known = side.number_of.get(source)
-    return side.units[source].depth >= depth if known is None else known > number
+    known = other.number_of.get(found)
+    if known is not None:
+        if known > one.number_of[source]:
+            return True
+        there = one.match[known]
+        if there is None or name in effects_of(one.units[there]).binds:
+            return False
+    return _depth_of_values(other.units[found]) >= _depth_of_values(one.units[source])
+
+
+def _depth_of_values(unit: Statement) -> int:
+    """The depth at which the names have values that it binds: `for` binds them in its block."""
+    return unit.depth + unit.is_head
 
 
 def _changed_by_calls(units: Statements) -> dict[str, set[str]]:
