@@ -105,6 +105,17 @@ def test_a_setting_that_the_owner_renamed_has_that_name_in_new_code() -> None:
     assert '["--most", config.most]' in (merged.files["search.py"] or "")
 
 
+def test_a_file_that_goes_in_which_only_names_of_settings_were_changed_is_no_question() -> None:
+    fixed = 'FIXED = {"rate": "saved", "seed": "the order", "processes": "parts of the data"}\n'
+    base = {"config.py": "class Config:\n    seed: int = 0\n    rate: float = 1\n"}
+    ours = {
+        "config.py": base["config.py"].replace("rate", "lr"),
+        "checkpoint.py": fixed.replace('"rate"', '"lr"'),
+    }
+    merged = project({**base, "checkpoint.py": fixed}, ours, base)
+    assert not merged.conflicts and merged.files["checkpoint.py"] is None
+
+
 def test_imports_of_whole_modules_are_followed() -> None:
     base = "from tools import log\n\nlog(1)\n"
     ours = "import tools\n\ntools.log(1)\n"

@@ -55,6 +55,8 @@ def follow_fields(project: Versions) -> Versions:
                     side[name] = name_fields(side[name], renamed, known, only=KEY)
                 if is_test(name):
                     side[name] = _name_words(side[name], renamed, own)
+                elif name in base:
+                    side[name] = _name_texts(side[name], _renamed_texts(renamed, own))
     return replace(project, base=base, theirs=theirs)
 
 
@@ -134,8 +136,14 @@ def name_fields(text: str, renamed: Mapping[str, str], known: set[str], *, only:
     return "\n".join(rows)
 
 
+def _renamed_texts(renamed: Mapping[str, str], own: str) -> dict[str, str]:
+    """The fields whose names are texts of their own in a file of the owner's, only the new ones."""
+    words = {word for _, word in re.findall(r"([\"'])(\w+)\1", own)}
+    return {old: new for old, new in renamed.items() if new in words and old not in words}
+
+
 def _name_texts(text: str, renamed: Mapping[str, str]) -> str:
-    """A new file whose flags and other texts are the new names: `--seed`, and "seed" alone."""
+    """A file whose flags and other texts are the new names: `--seed`, and "seed" alone."""
     for old, new in renamed.items():
         text = re.sub(rf"([\"']){old}(?=\1)", rf"\g<1>{new}", text)
         flags = (f"--{name.replace('_', '-')}" for name in (old, new))
