@@ -98,11 +98,15 @@ def test_a_setting_that_the_owner_renamed_has_that_name_in_new_code() -> None:
         "tests/test_train.py": test + 'MORE = {"limit_batches": 2, "seed": 2}\n',
         "evaluate.py": "def evaluate(config, limit):\n    return config.limit_batches or limit\n",
         "search.py": 'def search(config):\n    return ["--limit-batches", config.limit_batches]\n',
+        "folds.py": 'parser.add_argument("--limit-batches", "--limit_batches")\n'
+        "own = parser.parse_args()\nprint(own.limit_batches)\n",
     }
     merged = project(base, ours, theirs)
     assert '{"most": 2, "seed": 2}' in (merged.files["tests/test_train.py"] or "")
     assert "config.most or limit" in (merged.files["evaluate.py"] or "")
     assert '["--most", config.most]' in (merged.files["search.py"] or "")
+    assert '"--most", "--most"' in (merged.files["folds.py"] or "")
+    assert "print(own.most)" in (merged.files["folds.py"] or "")
 
 
 def test_a_file_that_goes_in_which_only_names_of_settings_were_changed_is_no_question() -> None:
@@ -1525,6 +1529,12 @@ WRONG = {
         "def main():\n    print(a)\n    a = 1\n",
         "def main():\n    a = 1\n    print(a)\n",
         "train.py:2: the name a is used before it is set",
+    ),
+    "a name that is only set under a condition": (
+        "def main(b):\n    for c in b:\n        a = c\n    print(a)\n",
+        "def main(b):\n    for c in b:\n        if c:\n            a = c\n    print(a)\n",
+        "def main(b):\n    for c in b:\n        if c:\n            print(c)\n",
+        "train.py:5: the name a may not be set here",
     ),
 }
 

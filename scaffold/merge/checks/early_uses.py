@@ -1,30 +1,109 @@
-"""Local names that a function uses before it sets them."""
+"""Local names that a function uses before it sets them, or where it may not have set them."""
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
-from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.parse import last_name, nodes_of
+
+_TURNS = (ast.Return, ast.Raise, ast.Break, ast.Continue)  # no code below them runs
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def used_too_early(facts: Facts) -> Iterator[tuple[str, int]]:
-    """Each of these names, and the line of its first use."""
-    for scope in facts.scopes.values():
-        if not isinstance(scope.node, FUNCTIONS):
-            continue
-        seen = {name for name, found in scope.names.items() if isinstance(found[0], Parameter)}
-        for node in nodes_of(scope.node):
-            if isinstance(node, ast.Global | ast.Nonlocal):
-                seen |= set(node.names)
+    """Each name that is used before it is set, and the line of its first use."""
+    for body, names, seen in _functions(facts):
         early: dict[str, int] = {}
-        for name, line, is_set in _uses(ast.Module(scope.node.body, [])):
+        for name, line, is_set in _uses(ast.Module(body, [])):
             if is_set:
                 seen.add(name)
-            elif name in scope.names and name not in seen:
+            elif name in names and name not in seen:
                 early.setdefault(name, line)
         for name, line in early.items():
             if name in seen:  # it is local
                 yield name, line
+
+
+def may_be_unset(facts: Facts) -> Iterator[tuple[str, int]]:
+    """Each name that is only set under a condition above its use, and the line of that."""
+    for body, names, seen in _functions(facts):
+        run = _Run({}, {})
+        run.block(body, seen)
+        local = _set_in(body) & {*names}
+        yield from ((name, line) for name, line in run.unsure.items() if name in local)
+
+
+def _functions(facts: Facts) -> Iterator[tuple[list[ast.stmt], Collection[str], set[str]]]:
+    """The body of each function, its names, and those that are set from the start."""
+    for scope in facts.scopes.values():
+        if isinstance(scope.node, FUNCTIONS):
+            seen = {name for name, found in scope.names.items() if isinstance(found[0], Parameter)}
+            for node in nodes_of(scope.node):
+                if isinstance(node, ast.Global | ast.Nonlocal):
+                    seen |= set(node.names)
+            yield scope.node.body, scope.names, seen
+
+
+@dataclass
+class _Run:
+    """A run through a function, in which each loop runs once."""
+
+    unsure: dict[str, int]  # names that may not be set, with the lines of their first uses
+    known: dict[str, set[str]]  # what is set if a condition holds
+
+    def block(self, body: Iterable[ast.stmt], sure: set[str]) -> set[str] | None:
+        """The names that are set at the end of a block. None if its end is never reached."""
+        now = set(sure)
+        for node in body:
+            head, blocks = _blocks(node)
+            for name, line, is_set in (use for part in head for use in _uses(part)):
+                if is_set:
+                    now.add(name)
+                elif name not in now:
+                    self.unsure.setdefault(name, line)
+            if isinstance(node, _TURNS) or _exits(node):
+                return None
+            test = ast.unparse(node.test) if isinstance(node, ast.If) else ""
+            others = now | _set_in(node.body) if isinstance(node, ast.Try) else now
+            starts = [now | self.known.get(test, set()), *[others] * len(blocks)]
+            ends = list(map(self.block, blocks, starts))
+            if test and ends[0]:
+                self.known.setdefault(test, set()).update(ends[0])
+            reached = [end for end in ends if end is not None]
+            if blocks and not reached and not isinstance(node, _LOOPS):
+                return None
+            now = set.intersection(*reached) if reached else now
+            if isinstance(node, ast.Try):
+                now = self.block(node.finalbody, now) or now
+        return now
+
+
+def _blocks(node: ast.stmt) -> tuple[Iterable[ast.AST], list[list[ast.stmt]]]:
+    """What a statement does first, and the blocks of which it then runs one."""
+    match node:
+        case ast.If(orelse=[ast.If(orelse=[]) as last]):  # one of several branches, so far
+            return [node.test, last.test], [node.body, last.body]
+        case ast.If():
+            return [node.test], [node.body, node.orelse]
+        case ast.For() | ast.AsyncFor():
+            return [node.iter, node.target], [[*node.body, *node.orelse]]
+        case ast.While():
+            return [node.test], [[*node.body, *node.orelse]]
+        case ast.With() | ast.AsyncWith():
+            return node.items, [node.body]
+        case ast.Try():
+            return [], [[*node.body, *node.orelse], *map(_handled, node.handlers)]
+        case ast.Match():
+            return [node.subject, *(row.pattern for row in node.cases)], [
+                *(row.body for row in node.cases),
+                [],
+            ]
+    return [node], []
+
+
+def _set_in(body: list[ast.stmt]) -> set[str]:
+    return {name for name, _, is_set in _uses(ast.Module(body, [])) if is_set}
 
 
 def _uses(node: ast.AST) -> Iterator[tuple[str, int, bool]]:
@@ -58,3 +137,15 @@ def _parts(node: ast.AST) -> Iterable[ast.AST]:
         case ast.For() | ast.AsyncFor():
             return (node.iter, node.target, *node.body, *node.orelse)
     return ast.iter_child_nodes(node)
+
+
+def _handled(node: ast.ExceptHandler) -> list[ast.stmt]:
+    """The block of an `except`, which first sets its name."""
+    names = [ast.Expr(ast.Name(node.name, ast.Store()))] if node.name else []
+    return [*names, *node.body]
+
+
+def _exits(node: ast.stmt) -> bool:
+    """Whether a statement calls what never returns: `sys.exit()`, `pytest.fail()`."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(call, ast.Call) and last_name(call.func) in ("exit", "fail", "error")

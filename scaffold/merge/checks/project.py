@@ -16,7 +16,7 @@ from scaffold.merge.checks.changed_functions import (
     misplaced_arguments,
     new_calls_misread,
 )
-from scaffold.merge.checks.early_uses import used_too_early
+from scaffold.merge.checks.early_uses import may_be_unset, used_too_early
 from scaffold.merge.checks.imports import find_circles, missing_imports, names_of_modules
 from scaffold.merge.checks.lost_keys import find_lost_keys
 from scaffold.merge.checks.scripts import SCRIPTS, gone_flags
@@ -150,9 +150,12 @@ def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
         elif fault.kind.startswith("ImportStarUsage"):
             has = [star is None or project.has_name(star, fault.name) for star in stars]
             names |= set() if any(has) else {fault.name}
-    for name, line in used_too_early(facts):
+    early = list(used_too_early(facts))
+    for name, line in early:
         names.discard(name)
         yield Wrong(facts.path, f"the name {name} is used before it is set", line)
+    for name, line in sorted({*may_be_unset(facts)} - {*early}):
+        yield Wrong(facts.path, f"the name {name} may not be set here", line)
     for node in nodes_of(parse(text)) if names else ():
         if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
             yield Wrong(facts.path, f"the name {node.id} is not defined", node.lineno)

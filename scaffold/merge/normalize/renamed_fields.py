@@ -143,11 +143,17 @@ def _renamed_texts(renamed: Mapping[str, str], own: str) -> dict[str, str]:
 
 
 def _name_texts(text: str, renamed: Mapping[str, str]) -> str:
-    """A file whose flags and other texts are the new names: `--seed`, and "seed" alone."""
+    """A file whose flags and other texts are the new names: `--seed`, and "seed" alone.
+
+    What an own parser of the file reads of a flag has its name, too.
+    """
     for old, new in renamed.items():
+        has_flag = re.search(rf"add_argument\(\s*[\"']--{old.replace('_', '[-_]')}[\"']", text)
         text = re.sub(rf"([\"']){old}(?=\1)", rf"\g<1>{new}", text)
-        flags = (f"--{name.replace('_', '-')}" for name in (old, new))
-        text = re.sub(rf"{next(flags)}(?![\w-])", next(flags), text)
+        for one, two in ((old, new), (old.replace("_", "-"), new.replace("_", "-"))):
+            text = re.sub(rf"--{one}(?![\w-])", f"--{two}", text)
+        if has_flag:
+            text = re.sub(rf"\.{old}\b", f".{new}", text)
     return text
 
 
