@@ -75,6 +75,14 @@ def test_hints_that_an_update_brings_stay_where_there_were_none() -> None:
     assert "def add(a: int, b: int) -> int:" in text and "10 - 9" in text
 
 
+def test_a_method_without_a_hint_takes_none_from_those_of_other_classes() -> None:
+    base = "class A:\n    def init(self):\n        return 1\n"
+    base += "\n\nclass B:\n    def init(self) -> None:\n        return 2\n"
+    new = "\n\nclass C:\n    def init(self) -> None:\n        return 3\n"
+    text = clean(base, base.replace("return 1", "return 9"), base + new)
+    assert text == base.replace("return 1", "return 9") + new
+
+
 def test_names_for_arguments_of_what_the_owner_does_not_call_are_left_out() -> None:
     base = "optimizer = AdamW(parameters, rate, weight_decay=0.1)\n"
     ours = base.replace("AdamW", "RMSprop")

@@ -21,7 +21,8 @@ def follow_annotations(base: Statements, ours: Statements, theirs: Statements) -
 def _without_gone(base: str, ours: str, theirs: str) -> tuple[str, str]:
     old, own, new = (list(_hints(text)) for text in (base, ours, theirs))
     renamed = _renamed(old, own)
-    bare = {renamed.get(place, place) for place, says, _ in own if not says}
+    hinted = {place for place, says, _ in own if says}  # methods of other classes, too
+    bare = {renamed.get(place, place) for place, _, _ in own if place not in hinted}
     kept = {says for _, says, _ in own}
     places = {place for place, says, _ in old if place in bare and says}
     gone = {says for place, says, _ in old if place in places and says not in kept}
