@@ -83,6 +83,17 @@ def test_a_method_without_a_hint_takes_none_from_those_of_other_classes() -> Non
     assert text == base.replace("return 1", "return 9") + new
 
 
+def test_fields_that_both_sides_add_in_two_places_are_one_question() -> None:
+    base = "class Config:\n    rate: float = 1.0\n    seed: int = 0\n    clip: float = 1.0\n"
+    own = "    patience: int = 3\n    delta: float = 0.0  # mine\n"
+    new = "    patience: int = 5\n    delta: float = 0.0  # theirs\n"
+    ours = base.replace("    seed", f"{own}    seed")
+    text = merge(base, ours, base + new).files["train.py"] or ""
+    assert text.count("<<<<<<<") == 1 and take_side(text, True) == ours
+    assert take_side(text, False) == base.replace("    seed", f"{new}    seed")
+    assert clean(base, base.replace("    seed", f"{new}    seed"), base + new).count("delta") == 1
+
+
 def test_names_for_arguments_of_what_the_owner_does_not_call_are_left_out() -> None:
     base = "optimizer = AdamW(parameters, rate, weight_decay=0.1)\n"
     ours = base.replace("AdamW", "RMSprop")

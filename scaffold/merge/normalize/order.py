@@ -23,15 +23,31 @@ Order = dict[str, list[str]]  # names in the owner's order, by definition; "" st
 def follow_order(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """Base and theirs in the owner's order."""
     order = find_order(base, ours)
-    return in_order(base, order), _with_common(base, ours, in_order(theirs, order))
+    theirs = _with_common(base, ours, in_order(theirs, order), _DEFINITIONS)
+    return in_order(base, order), _with_common_fields(base, ours, theirs)
 
 
-def _with_common(base: Statements, ours: Statements, theirs: Statements) -> list[Statement]:
+def _with_common_fields(base: Statements, ours: Statements, theirs: Statements) -> list[Statement]:
+    """Theirs with each field of a class that both sides add where the owner has it."""
+    old, own = dict(_bodies(base)), dict(_bodies(ours))
+    out: list[Statement] = []
+    for name, chunk in chunks(theirs):
+        body = [unit for unit in chunk if unit.depth > 0]
+        if name.startswith("ClassDef ") and name in old.keys() & own.keys():
+            head = chunk[: len(chunk) - len(body)]
+            chunk = [*head, *_with_common(old[name], own[name], body, ("bind ",))]
+        out += chunk
+    return out
+
+
+def _with_common(
+    base: Statements, ours: Statements, theirs: Statements, kinds: tuple[str, ...]
+) -> list[Statement]:
     """Theirs with each definition that both sides add behind what it stands behind in ours."""
     known, own, parts = ([*chunks(units)] for units in (base, ours, theirs))
     old, names, new = ([name for name, _ in side] for side in (known, own, parts))
     both = (_once(names) & _once(new)) - {*old}
-    for name in [row for row in names if row in both and row.startswith(_DEFINITIONS)]:
+    for name in [row for row in names if row in both and row.startswith(kinds)]:
         above = [
             next((row for row in reversed(side[: side.index(name)]) if row in old), "")
             for side in (names, new)
@@ -43,6 +59,7 @@ def _with_common(base: Statements, ours: Statements, theirs: Statements) -> list
         place = new.index(above[0]) + 1 if above[0] else 0
         parts.insert(place, part)
         new.insert(place, name)
+        old.append(name)  # the next one stands behind it
     return [unit for _, chunk in parts for unit in chunk]
 
 
