@@ -144,7 +144,7 @@ def read_report(folder: Path, split: str = "test") -> dict[str, dict[str, float]
 
 def evaluate(folder: Path, *flags: str, processes: int = 1) -> dict[str, float]:
     """The metrics of runs/latest that evaluate.py finds on the test data."""
-    succeed(start(folder, ["evaluate.py", *flags], processes))
+    run(folder, "evaluate.py", *flags, processes=processes)
     return {name: row["value"] for name, row in read_report(folder).items() if "value" in row}
 
 
@@ -165,7 +165,7 @@ def make_pretrained(
         **of_task(task, model="pretrained", pretrained_name="small"),
     }
     write_files(folder, render({**answers, **given}))
-    succeed(run_python(folder, ["-c", script, kind]))
+    run(folder, "-c", script, kind)
     return folder
 
 
@@ -293,8 +293,9 @@ def resume_everywhere(
     project = write_files(folder / "project", files)
     shutil.copy(DRIVERS / "resume_everywhere.py", project)
     settings |= {"checkpoint_unit": "steps", "keep_checkpoints": 99, "log_every": 2}
-    result = succeed(start(project, ["resume_everywhere.py", json.dumps(settings)], processes, 600))
-    facts = json.loads(re.findall(r'^{"processes.*', result.stdout, re.MULTILINE)[-1])
+    command = "resume_everywhere.py", json.dumps(settings)
+    printed = run(project, *command, processes=processes, timeout=600)
+    facts = json.loads(re.findall(r'^{"processes.*', printed, re.MULTILINE)[-1])
     assert facts["processes"] == processes
     assert facts["different"] == []
     return int(facts["points"])

@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
-from scaffold.merge.source.parse import last_name, nodes_of
+from scaffold.merge.source.parse import nodes_of
 
 _TURNS = (ast.Return, ast.Raise, ast.Break, ast.Continue)  # no code below them runs
+_EXITS = ("sys.exit", "exit", "pytest.fail", "parser.error")  # calls that never return
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -95,10 +96,8 @@ def _blocks(node: ast.stmt) -> tuple[Iterable[ast.AST], list[list[ast.stmt]]]:
         case ast.Try():
             return [], [[*node.body, *node.orelse], *map(_handled, node.handlers)]
         case ast.Match():
-            return [node.subject, *(row.pattern for row in node.cases)], [
-                *(row.body for row in node.cases),
-                [],
-            ]
+            patterns = [row.pattern for row in node.cases]
+            return [node.subject, *patterns], [*(row.body for row in node.cases), []]
     return [node], []
 
 
@@ -146,6 +145,5 @@ def _handled(node: ast.ExceptHandler) -> list[ast.stmt]:
 
 
 def _exits(node: ast.stmt) -> bool:
-    """Whether a statement calls what never returns: `sys.exit()`, `pytest.fail()`."""
     call = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(call, ast.Call) and last_name(call.func) in ("exit", "fail", "error")
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in _EXITS
