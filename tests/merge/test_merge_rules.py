@@ -1179,6 +1179,42 @@ def test_a_line_that_would_leave_another_loop_is_asked_about() -> None:
     assert "                last = loss\n" in clean(STEP, lasts, theirs)
 
 
+def test_a_break_that_would_leave_another_loop_of_its_owner_is_asked_about() -> None:
+    base = """
+        def main(loader, epochs):
+            for epoch in range(epochs):
+                for batch in loader:
+                    train(batch)
+                    log(batch)
+                evaluate(epoch)
+        """
+    ours = """
+        def main(loader, epochs):
+            batches = iter(loader)
+            while epochs.left():
+                batch = next(batches)
+                train(batch)
+                log(batch)
+                if epochs.is_over():
+                    evaluate(epochs.now())
+        """
+    stop = "train(batch)\n                    if stopped():\n                        break\n"
+    assert "it would end up in another block" in asked(
+        base, ours, base.replace("train(batch)\n", stop)
+    )
+    ours = base.replace("for batch in loader", "for step, batch in enumerate(loader)")
+    clean(base, ours, base.replace("train(batch)\n", stop))
+
+
+def test_what_both_bind_anew_has_an_order() -> None:
+    base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
+    ours = base.replace("    return", "    train = Augmented(train)\n    return")
+    theirs = base.replace("    return", "    train, val = take_fold(train, val)\n    return")
+    assert len(merge(base, ours, theirs).conflicts) == 1
+    counts = base.replace("    return", "    count(train)\n    return")
+    assert clean(base, ours, counts).count("train") > 4
+
+
 SIGNATURE = "def step(model, batch):\n    return model(batch)\n\n\nstep(model, batch)\n"
 
 

@@ -17,7 +17,7 @@ from scaffold.merge.semantics.effects import (
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.parse import last_name
 from scaffold.merge.source.statement import PYTHON, Statement, Statements
-from scaffold.merge.source.training import steps_schedule
+from scaffold.merge.source.training import prepares, steps_schedule
 
 _SCHEDULE = ("steps", "schedule")
 # after these, other code still runs; after `raise SystemExit`, none does
@@ -154,13 +154,18 @@ def work_on_given(triple: Triple, gap: int, ours: Statements, theirs: Statements
     """Whether new lines of both sides share only what the line above them binds: a batch, say.
 
     The owner's come first then: they were written for what is given there. Lines that bind
-    nothing, such as `break`, may stand between.
+    nothing, such as `break`, may stand between. Where both bind it anew, their order matters,
+    unless one prepares it.
     """
     number = _given_by(triple, gap)
     there = None if number is None else triple.theirs.of(number)
     if number is None or there is None or there.key != triple.base[number].key:
         return False
-    return _share_only(triple, ours, theirs, effects_of(there).binds)
+    given = effects_of(there).binds
+    known_order = any(prepares(unit.text) for unit in [*ours, *theirs])
+    if not known_order and given & bound_in(ours) & bound_in(theirs):
+        return False
+    return _share_only(triple, ours, theirs, given)
 
 
 def get_given_again(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:

@@ -1,7 +1,11 @@
 """Checks that a merge leaves every unit in the blocks that its sides put it into."""
 
+import ast
+
 from scaffold.merge.diff.triple import Triple
-from scaffold.merge.source.statement import Statements
+from scaffold.merge.source.statement import Statement, Statements
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
@@ -12,14 +16,14 @@ def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
     found = []
     inside: dict[str, list[tuple[str, int]]] = {}  # new blocks of the owner's: sides, and where
     dropped = _dropped(triple, units)
-    blocks: list[tuple[int, str]] = []  # around what comes next
+    blocks: list[Statement] = []  # around what comes next
     last = 0
     for unit in units:
         if unit.is_comment or not unit.origin:
             continue
-        while blocks and blocks[-1][0] >= unit.depth:
+        while blocks and blocks[-1].depth >= unit.depth:
             blocks.pop()
-        around = {head for _, head in blocks}
+        around = {head.origin for head in blocks}
         mark, place = unit.origin[0], int(unit.origin[1:])
         if mark == "b":
             last = place
@@ -32,16 +36,24 @@ def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
             wanted = _heads(triple, mark, place) - dropped
             extra = around - wanted - _heads_of_block(triple, mark, place)
             fits = wanted <= around and not any(head[0] in "b" + mark for head in extra)
+            if mark == "t" and isinstance(unit.node, ast.Break | ast.Continue):
+                heads = [triple.theirs.units[row] for row in triple.theirs.heads(place)]
+                fits = fits and _loops(heads, unit.scope) <= _loops(blocks, unit.scope)
         if not fits:
             found += [last, last + 1]
         for head in around:
             if head[0] == "m":
                 inside.setdefault(head, []).append((mark, last))
-        blocks.append((unit.depth, unit.origin))
+        blocks.append(unit)
     for rows in inside.values():
         if all(mark == "t" for mark, _ in rows):
             found += [number for _, last in rows for number in (last, last + 1)]
     return found
+
+
+def _loops(heads: Statements, scope: str) -> int:
+    """How many loops of a function are among the heads of blocks: `break` leaves the last one."""
+    return sum(isinstance(head.node, _LOOPS) and head.scope == scope for head in heads)
 
 
 def _dropped(triple: Triple, units: Statements) -> set[str]:
