@@ -346,6 +346,19 @@ def test_a_half_of_a_feature() -> None:
     assert told(before, elsewhere, rendered) == [], "it is called elsewhere"
 
 
+def test_one_file_that_both_sides_write() -> None:
+    best = 'def main(config):\n    save(config.output_dir / "best.pt")\n'
+    own = {"train.py": best, "tests/test_own.py": best}
+    rendered = {"train.py": "", "saves.py": f"\n\n{best}"}
+    both = {**own, "saves.py": rendered["saves.py"]}
+    text = 'saves.py:4: the file output_dir / "best.pt" is used in train.py:2, too'
+    assert told(own, both, rendered) == [text]
+    assert told(own, own, {"train.py": best}) == [], "both wrote the same line"
+    assert told(both, both, rendered) == [], "it was there before"
+    other = {**own, "saves.py": rendered["saves.py"].replace("best", "last")}
+    assert told(own, other, {"saves.py": other["saves.py"]}) == []
+
+
 NOTEBOOK_TEXT = """{"cells": [
     {"cell_type": "markdown", "source": ["print(Config().max_norm)"]},
     {"cell_type": "code", "source": ["%matplotlib inline\\n", "from train import Config"]},

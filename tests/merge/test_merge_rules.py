@@ -1206,6 +1206,35 @@ def test_a_break_that_would_leave_another_loop_of_its_owner_is_asked_about() -> 
     clean(base, ours, base.replace("train(batch)\n", stop))
 
 
+def test_a_new_line_stays_below_what_it_reads_where_lines_around_that_are_moved() -> None:
+    base = """
+        def main(model, loader, folder):
+            train(model, loader)
+            save_model(model, folder)
+            metrics = evaluate(model, loader)
+            log(metrics)
+            copy_files(model, folder)
+            return metrics
+        """
+    lines = base.split("\n")
+    inside = f"    {lines[3].strip()}\n    {lines[6].strip()}\n"
+    ours = "\n".join([*lines[:3], "            export(model, folder)", *lines[4:6], *lines[7:]])
+    ours = f"def export(model, folder):\n{inside}\n\n{dedent(ours).lstrip()}"
+    theirs = base.replace("log(metrics)\n", "log(metrics)\n            append(metrics)\n")
+    text = clean(base, ours, theirs)
+    assert text.index("evaluate(") < text.index("append(metrics)") < text.index("return metrics")
+
+
+def test_two_objects_of_one_class_of_two_words_have_one_purpose() -> None:
+    base = "def main(config):\n    model = build(config)\n    train(model)\n    test(model)\n"
+    stopping = "    stopping = EarlyStopping(config)\n    train(model)\n    stopping.update()\n"
+    early = "    early = EarlyStopping(config, 1)\n    test(model)\n    early.update()\n"
+    ours = base.replace("    train(model)\n", stopping)
+    theirs = base.replace("    test(model)\n", early)
+    assert merge(base, ours, theirs).conflicts
+    clean(base, ours.replace("EarlyStopping", "Timer"), theirs.replace("EarlyStopping", "Timer"))
+
+
 def test_what_both_bind_anew_has_an_order() -> None:
     base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
     ours = base.replace("    return", "    train = Augmented(train)\n    return")

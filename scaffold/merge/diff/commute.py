@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import re
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
@@ -133,7 +134,8 @@ def _purposes(unit: Statement) -> frozenset[tuple[str, ...]]:
 def _says_what(call: ast.Call) -> bool:
     """Whether the name of what is called is specific: of two words, or that of a compiled model."""
     name = last_name(call.func)
-    return "_" in name.strip("_") or (name == "compile" and root_of(call.func) != "re")
+    two_words = "_" in name.strip("_") or re.search("[a-z][A-Z]", name)
+    return bool(two_words) or (name == "compile" and root_of(call.func) != "re")
 
 
 def _outer_calls(tree: ast.AST) -> Iterator[ast.Call]:

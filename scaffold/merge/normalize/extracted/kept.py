@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from scaffold.merge.diff.mapping import align
+from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.semantics.flow import Function, functions
 from scaffold.merge.source.statement import Statement, Statements, block_of
 
@@ -24,7 +24,7 @@ def move_kept(
             places = [place for place in there if place is not None]
             if len(places) == len(there) and len({theirs[place].depth for place in places}) == 1:
                 base = _below(base, kept, last)
-                theirs = _below(theirs, places[:-1], places[-1])
+                theirs = _below(theirs, _with_new(side, places), places[-1])
                 old = functions(base)
     return base, theirs
 
@@ -51,6 +51,19 @@ def _find_run(
     if not kept or [unit.key for unit in below][: len(kept)] != found:
         return None
     return (kept, gone[-1]) if not any(base[n].is_head for n in kept) else None
+
+
+def _with_new(side: Side, places: Sequence[int]) -> list[int]:
+    """The statements above the last one, with new ones of that side below each."""
+    *kept, last = places
+    return [
+        row
+        for place in kept
+        for row in (
+            place,
+            *takewhile(lambda row: row not in side.number_of, range(place + 1, last)),
+        )
+    ]
 
 
 def _below(units: Statements, rows: Sequence[int], last: int) -> list[Statement]:
