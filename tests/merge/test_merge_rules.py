@@ -586,6 +586,15 @@ def test_paragraphs_that_the_owner_deleted_stay_away() -> None:
     assert clean(base, ours, theirs, "README.md") == ours
 
 
+def test_a_new_row_between_two_that_the_owner_deleted_comes() -> None:
+    base = "# Features\n\n- one\n- two\n- four\n- five\n"
+    ours, theirs = base.replace("- two\n- four\n", ""), base.replace("- four", "- three\n- four")
+    assert clean(base, ours, theirs, "README.md") == ours.replace("- one", "- one\n- three")
+    assert clean(base, "# Features\n", theirs, "README.md") == "# Features\n", "the whole list"
+    said = theirs.replace("- three", "  or both")
+    assert clean(base, ours, said, "README.md") == ours, "the end of the row above"
+
+
 def test_names_in_what_a_test_replaces_are_followed() -> None:
     train = "def evaluate():\n    return 1\n\n\nprint(evaluate())\n"
     base = "import train\n\n\ndef test_it(patch):\n    assert train.evaluate()\n"
