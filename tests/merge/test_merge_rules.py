@@ -586,6 +586,17 @@ def test_paragraphs_that_the_owner_deleted_stay_away() -> None:
     assert clean(base, ours, theirs, "README.md") == ours
 
 
+def test_new_rows_name_files_in_the_folder_that_the_owner_moved_them_to() -> None:
+    base = "| `net.py`, `data.py` | one |\n| `steps.py` | two |\n"
+    ours = base.replace("`net", "`src/net").replace("`steps", "`src/steps")
+    theirs = base.replace("| `steps", "| `hooks.py`, `data.py` | new |\n| `steps")
+    moved = {name: f"src/{name}" for name in ("net.py", "data.py", "steps.py", "hooks.py")}
+    pristine = Pristine("", {}, {"README.md": base}, moved=moved)
+    merged = merge_files(pristine, {"README.md": ours}, {"README.md": theirs}, "the update")
+    text = "| `src/hooks.py`, `data.py` | new |\n| `src/steps"
+    assert merged.files["README.md"] == ours.replace("| `src/steps", text)
+
+
 def test_a_new_row_between_two_that_the_owner_deleted_comes() -> None:
     base = "# Features\n\n- one\n- two\n- four\n- five\n"
     ours, theirs = base.replace("- two\n- four\n", ""), base.replace("- four", "- three\n- four")

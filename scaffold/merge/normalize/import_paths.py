@@ -43,11 +43,13 @@ class ImportPaths:
                     text = self._put_on(path, text, name, place)
         return text
 
-    def put_on_commands(self, text: str) -> str:
-        """A file that is not Python, such as a script that starts one."""
+    def put_on_commands(self, text: str, own: str) -> str:
+        """A file that is not Python, such as a script that starts one, without the names that the
+        owner's version still has."""
         for name, place in self.moved.items():
-            if name.endswith(".py"):
-                text = re.sub(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", place, text)
+            words = re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])")
+            if name.endswith(".py") and not words.search(own):
+                text = words.sub(place, text)
         return text
 
     def _put_on(self, path: str, text: str, name: str, place: str) -> str:
@@ -90,12 +92,10 @@ def follow_import_paths(project: Versions) -> Versions:
         spelled = {}
         for name, text in files.items():
             place = project.place(name)
-            own, base = project.ours.get(place), project.base.get(name, "")
             if name.endswith(".py"):
-                text = paths.put_on(place, text)
-            elif own is None or own == paths.put_on_commands(base):
-                text = paths.put_on_commands(text)
-            spelled[name] = text
+                spelled[name] = paths.put_on(place, text)
+            else:
+                spelled[name] = paths.put_on_commands(text, project.ours.get(place, ""))
         return spelled
 
     return replace(project, base=put_on(project.base), theirs=put_on(project.theirs))
