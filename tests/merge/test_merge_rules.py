@@ -586,6 +586,30 @@ def test_paragraphs_that_the_owner_deleted_stay_away() -> None:
     assert clean(base, ours, theirs, "README.md") == ours
 
 
+def test_a_row_of_the_owner_stands_for_that_of_an_update_about_the_file() -> None:
+    base = "| file | what |\n| --- | --- |\n| `train.py` | trains |\n"
+    ours = base + "| `config.py`, `configs/` | mine |\n"
+    theirs = base + "| `config.py` | generated |\n| `hooks.py` | generated |\n"
+    text = clean(base, ours, theirs, "README.md")
+    assert text == ours + "| `hooks.py` | generated |\n"
+
+
+LOADED = "from data import load\nfrom train import Config\n"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        LOADED.replace("from train", "from config"),
+        "from config import Config\nfrom data import load\n",
+    ],
+)
+def test_own_imports_go_with_the_code_of_a_document(own: str) -> None:
+    base = f"# Use\n\n```python\n{LOADED}\nrun(Config(), load())\n```\n"
+    theirs = "# Use\n\n```python\nfrom predict import run\n\nprint(run('a'))\n```\n"
+    assert clean(base, base.replace(LOADED, own), theirs, "README.md") == theirs
+
+
 def test_new_rows_name_files_in_the_folder_that_the_owner_moved_them_to() -> None:
     base = "| `net.py`, `data.py` | one |\n| `steps.py` | two |\n"
     ours = base.replace("`net", "`src/net").replace("`steps", "`src/steps")

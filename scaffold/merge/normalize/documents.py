@@ -2,15 +2,33 @@
 
 What an update says differently there is not wanted either. Nothing runs a document, so the two
 generated versions go without those lines, and there is nothing to resolve. A new row comes if its
-list or table still has others.
+list or table still has others, and the owner has no row of that file.
 """
 
+import re
 from itertools import accumulate
 
 from scaffold.merge.diff.mapping import align
+from scaffold.merge.source.imports import imports_in
 from scaffold.merge.source.statement import Rendered, Statement, Statements
 
 DOCUMENTS = (".md", ".rst")
+
+
+def follow_own_imports(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
+    """The pristine document with the owner's imports in code that an update replaces, of names that
+    the new document does not import: they go with it."""
+    own, new = align(base, ours), align(base, theirs)
+    gone = [False, *(place is None for place in new.match)]
+    known = _imported(base) - _imported(theirs)
+    places = {place for place, unit in enumerate(ours) if set() < _imported([unit]) <= known}
+    was: list[Statement] = []
+    for row, unit in enumerate(base):
+        if any(gone[row : row + 2]) and places.issuperset(own.inserts[row]):
+            was += [ours[place] for place in own.inserts[row]]
+        is_own = gone[row + 1] and own.match[row] in places
+        was.append(own.of(row) or unit if is_own else unit)
+    return was, list(theirs)
 
 
 def follow_deleted(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
@@ -22,6 +40,7 @@ def follow_deleted(base: Statements, ours: Statements, theirs: Statements) -> Re
     }
     parts = [*accumulate(bool(unit.blanks) for unit in theirs)]
     kept = {parts[place] for place in new.number_of.keys() - dropped}
+    described = _files(ours) - _files(base)
     around = [True, *deleted, True]
     for gap, places in enumerate(new.inserts):
         titled = any(theirs[place].text.startswith("#") for place in places)
@@ -30,6 +49,7 @@ def follow_deleted(base: Statements, ours: Statements, theirs: Statements) -> Re
         goes = goes_on or (around[gap + 1] and not is_row)
         if around[gap] and goes and any(deleted) and not titled:
             dropped |= set(places)
+        dropped |= {place for place in places if set() < _files([theirs[place]]) <= described}
     rest = [unit for unit, gone in zip(base, deleted, strict=True) if not gone]
     return rest, [unit for place, unit in enumerate(theirs) if place not in dropped]
 
@@ -37,3 +57,14 @@ def follow_deleted(base: Statements, ours: Statements, theirs: Statements) -> Re
 def _goes_on(unit: Statement) -> bool:
     """Whether a line continues a paragraph. A row of a table or a list does not."""
     return not unit.blanks and unit.text[:1].isalpha()
+
+
+def _imported(units: Statements) -> set[str]:
+    rows = [unit.text for unit in units if "import" in unit.text]
+    return {found.called for row in rows for found in imports_in(row)}
+
+
+def _files(units: Statements) -> set[str]:
+    """What the rows of a table are about: the names in their first cells."""
+    cells = (unit.text.split("|")[1] for unit in units if unit.text.startswith("|"))
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
