@@ -27,6 +27,7 @@ from scaffold.merge.normalize.notebooks import merge_notebook
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
 from scaffold.merge.semantics.imports import mended
+from scaffold.merge.semantics.effects import only_adds
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in, imports_of
@@ -193,6 +194,10 @@ def _merge_dropped(
     if text == base or _says_same(file.path, text, base, files):
         merged.files[file.path] = None
         return
+    if file.kind == PYTHON and _only_adds_to_lists(text, base):
+        merged.files[file.path] = None
+        merged.notes.append(f"{file.path} is deleted, with what you added to its lists.")
+        return
     if added := _added(text, base) if file.kind == PYTHON else "":
         merged.files[file.path] = file.ending.put_on(added)
         merged.notes.append(f"{file.path} has only what you added to it: the rest is gone.")
@@ -213,6 +218,15 @@ def _added(text: str, base: str) -> str:
         return ""
     found = mended(write_units([unit for _, chunk in new for unit in chunk]), "", ())
     return "" if any(row.kind == UNDEFINED for row in find_faults(found)) else found.lstrip("\n")
+
+
+def _only_adds_to_lists(text: str, base: str) -> bool:
+    """Whether an owner only put more into the lists and dicts of a file."""
+    sides = [split(side, PYTHON) for side in (base, text)]
+    return len(sides[0]) == len(sides[1]) and all(
+        (one.same, one.depth) == (two.same, two.depth) or only_adds(one, two)
+        for one, two in zip(*sides, strict=True)
+    )
 
 
 def _says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> bool:

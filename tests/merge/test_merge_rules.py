@@ -946,6 +946,16 @@ def test_own_steps_from_several_batches_are_asked_about() -> None:
     assert "number" in clean(STEP, ours.replace("number % 4 == 0", "number > 4"), theirs)
 
 
+def test_a_file_that_goes_takes_entries_of_its_lists_with_it() -> None:
+    base = {"checkpoint.py": 'FIXED = {\n    "seed": "it decides the data",\n}\n'}
+    ours = {"checkpoint.py": base["checkpoint.py"].replace("}", '    "rank": "it is new",\n}')}
+    merged = project(base, ours, {})
+    assert merged.files == {"checkpoint.py": None} and not merged.conflicts
+    assert merged.notes == ["checkpoint.py is deleted, with what you added to its lists."]
+    changed = {"checkpoint.py": ours["checkpoint.py"].replace("decides", "made")}
+    assert len(project(base, changed, {}).conflicts) == 1
+
+
 def test_what_the_owner_added_to_a_file_that_goes_stays() -> None:
     base = {"callbacks.py": "import torch\n\n\nclass Ema:\n    weights = torch.zeros(2)\n"}
     own = "import math\n\n\nclass Alarm:\n    limit = math.inf\n"
