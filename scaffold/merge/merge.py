@@ -26,8 +26,8 @@ from scaffold.merge.normalize.new_files import name_new_files
 from scaffold.merge.normalize.notebooks import merge_notebook
 from scaffold.merge.normalize.order import chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
-from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.effects import only_adds
+from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in, imports_of

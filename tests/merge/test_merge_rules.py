@@ -1289,6 +1289,25 @@ def test_two_objects_of_one_class_of_two_words_have_one_purpose() -> None:
     clean(base, ours.replace("EarlyStopping", "Timer"), theirs.replace("EarlyStopping", "Timer"))
 
 
+def test_a_message_of_what_goes_makes_one_conflict_of_its_own() -> None:
+    theirs = """
+        def main(loader, log):
+            for batch in loader:
+                train(batch)
+            check(loader)
+            end(loader)
+        """
+    base = theirs.replace("train(batch)", "train(batch)\n                early.update(batch)")
+    base = base.replace("            for", "            early = Early()\n            for").replace(
+        "            end(",
+        '            if early.stop:\n                log("over")\n            end(',
+    )
+    ours = base.replace('log("over")', 'why = "over"\n                log(why, early.stale)')
+    assert asked(base, ours, theirs) == "the update"
+    used = ours.replace("end(loader)", "end(loader, why)")
+    assert len(merge(base, used, theirs).conflicts) > 1
+
+
 def test_what_both_bind_anew_has_an_order() -> None:
     base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
     ours = base.replace("    return", "    train = Augmented(train)\n    return")

@@ -38,7 +38,7 @@ from scaffold.merge.diff.hunks import (
     place_for_next,
     whole_hunks,
 )
-from scaffold.merge.diff.leaving import adds_to_what_goes, split_users
+from scaffold.merge.diff.leaving import adds_to_what_goes, shows_alone, split_users
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.diff.moved_blocks import follow_moved_blocks, follow_output
 from scaffold.merge.diff.named_parts import follow_named_parts
@@ -214,7 +214,7 @@ class Assembly(Triple):
         is_new = all(unit.origin.startswith("t") for unit in theirs)
         if is_new and self.kind == PYTHON and theirs:
             above, theirs, below = _of_the_question(self, ours, theirs)
-        is_alone = bool(ours) and all(map(only_shows, ours))
+        is_alone = shows_alone(ours, self.ours.units)
         if not theirs and adds_to_what_goes(base, ours, self.leaving):
             is_alone = True
             above = [unit for unit in ours if unit.origin.startswith("m")]

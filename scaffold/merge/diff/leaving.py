@@ -1,5 +1,6 @@
 """The owner's lines that use a name which goes, and need no other line of what goes with it."""
 
+import ast
 import itertools
 from collections.abc import Collection
 
@@ -38,3 +39,19 @@ def adds_to_what_goes(base: Statements, ours: Statements, leaving: Collection[st
     if len(base) != 1 or len(known) != 1 or not only_adds(base[0], known[0]):
         return False
     return bool(bound_in(known)) and bound_in(known) <= {*leaving}
+
+
+def shows_alone(rows: Statements, units: Statements) -> bool:
+    """Whether lines of a file only log something, also in `if`, or name a text for that."""
+    shown = [unit for unit in rows if only_shows(unit)]
+    rest = [unit for unit in rows if unit not in shown and not isinstance(unit.node, ast.If)]
+    names = bound_in(rest)
+    return (
+        bool(shown)
+        and all(isinstance(unit.node, ast.Assign) and not effects_of(unit).changes for unit in rest)
+        and _reading(rows, names) == _reading(units, names)
+    )
+
+
+def _reading(units: Statements, names: Collection[str]) -> int:
+    return sum(bool(effects_of(unit).reads & {*names}) for unit in units)
