@@ -198,7 +198,7 @@ def _needed_by(taken: Sequence[tuple[str, _Block]], blocks: Sequence[_Block]) ->
 
 
 def _uses(code: str, name: str) -> bool:
-    """Whether code has a name, also in a quoted hint, but not in a comment or another text."""
+    """Whether code reads a name, also in a quoted hint, but not in a comment or another text."""
     if not re.search(rf"\b{re.escape(name)}\b", code):
         return False
     nodes = list(ast.walk(ast.parse(code)))
@@ -206,7 +206,8 @@ def _uses(code: str, name: str) -> bool:
     quoted = (
         row for hint in hints if hint for row in ast.walk(hint) if isinstance(row, ast.Constant)
     )
-    return any(isinstance(node, ast.Name) and node.id == name for node in nodes) or any(
+    read = (row for row in nodes if isinstance(row, ast.Name) and isinstance(row.ctx, ast.Load))
+    return any(row.id == name for row in read) or any(
         re.search(rf"\b{re.escape(name)}\b", str(row.value)) for row in quoted
     )
 

@@ -673,6 +673,19 @@ def test_parts_of_the_settings_go_with_them(cli: Cli, minimal: Path) -> None:
     assert "class Data" not in text and re.search("from config import .*Data", text)
 
 
+def test_a_setting_with_the_name_of_an_import_does_not_take_it_along(
+    cli: Cli, minimal: Path
+) -> None:
+    script, seed = minimal / "train.py", "    seed: int = 0"
+    edit(script, seed, f"    sleep: bool = False\n{seed}")
+    edit(script, "from pathlib", "from time import sleep\nfrom pathlib")
+    edit(script, "def main(", "def wait() -> None:\n    sleep(1)\n\n\ndef main(")
+    assert cli("update", minimal, *COMPLETE).code == 0
+    settings = (minimal / "config.py").read_text()
+    assert "    sleep: bool = False\n" in settings and "import sleep" not in settings
+    assert "from time import sleep\n" in script.read_text()
+
+
 def test_own_settings_go_back_into_the_minimal_script(cli: Cli, project: Path) -> None:
     seed = "    seed: int = 0"
     edit(project / "config.py", seed, f"    smoothing: float = 0.1  # ours\n{seed}")

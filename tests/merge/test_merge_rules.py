@@ -219,6 +219,10 @@ def test_output_that_goes_elsewhere_is_followed() -> None:
     theirs = "from metrics import log\n\nlog('a')\nlog('c')\n"
     text = clean(base.replace("log", "accelerator.print"), ours, theirs)
     assert text.lstrip() == "logger.info('a')\nlogger.info('c')\n"
+    printed = base.replace("log", "accelerator.print")
+    theirs = "from metrics import log\n\naccelerator.print('a')\nlog(f'{b}')\nlog(c)\n"
+    text = clean(printed, ours, theirs)
+    assert text.lstrip() == "logger.info('a')\nlogger.info(f'{b}')\nlogger.info(c)\n"
 
 
 def test_definitions_in_another_order_are_followed() -> None:

@@ -8,6 +8,7 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 
+from scaffold.merge.semantics.effects import shows_text
 from scaffold.merge.semantics.imports import mended
 from scaffold.merge.source.statement import (
     PYTHON,
@@ -24,7 +25,7 @@ _FEW = 2  # calls that have to show it at least
 
 def follow_output_calls(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """The pristine and the new file with the functions that the owner calls in place of others."""
-    table = _find_replaced(*map(_by_callee, (base, ours, theirs)))
+    table = _find_replaced(base, ours, theirs)
     names = names_in(ours) if table else set()
     table = {old: new for old, new in table.items() if not _is_renamed(old, new, names)}
     return _put_on(base, table), _put_on(theirs, table)
@@ -36,22 +37,27 @@ def _is_renamed(old: str, new: str, names: Collection[str]) -> bool:
     return bool(method) and new.partition(".")[2] == method and root not in names
 
 
-def _find_replaced(
-    old: Mapping[str, Counter[str]],
-    own: Mapping[str, Counter[str]],
-    new: Mapping[str, Counter[str]],
-) -> dict[str, str]:
+def _find_replaced(base: Statements, ours: Statements, theirs: Statements) -> dict[str, str]:
     """The functions that are called nowhere any more, each with the one that is called instead.
 
-    What the new file calls in place of such a function is one, too.
+    If such a function shows texts, so are those that only the new file calls for its texts.
     """
+    old, own, new = map(_by_callee, (base, ours, theirs))
+    shown, brought = _shown(base), _shown(theirs) - old.keys() - own.keys()
     found: dict[str, str] = {}
     for callee in old.keys() - own.keys():
         instead, count = _instead(old[callee], own)
-        there = callee if callee in new else _instead(old[callee], new)[0]
-        if count >= _FEW and there and (there == callee or there not in old.keys() | own.keys()):
-            found |= {callee: instead, there: instead}
+        there = {callee} & new.keys() | (brought if callee in shown else set())
+        if count >= _FEW and there:
+            found |= dict.fromkeys({callee, *there}, instead)
     return found
+
+
+def _shown(units: Statements) -> set[str]:
+    """The functions that are called to show a text."""
+    nodes = (unit.node.value for unit in units if isinstance(unit.node, ast.Expr))
+    calls = (node for node in nodes if isinstance(node, ast.Call) and shows_text(node))
+    return {ast.unparse(call.func) for call in calls}
 
 
 def _instead(calls: Counter[str], side: Mapping[str, Counter[str]]) -> tuple[str, int]:
