@@ -523,6 +523,51 @@ def test_a_function_inside_of_the_function_is_followed() -> None:
     text = clean(STEP, ours, saved)
     assert "\n    with saving():\n        for batch in loader:\n" in text
     assert text.index("        clip(loss)\n") < text.index("    with saving():")
+    called = """
+            def run(phase):
+                for batch in loader[phase]:
+                    losses = model(batch)
+                    if phase == "train":
+                        step(losses.mean())
+
+            run("train")
+        """
+    theirs = theirs.replace("model(batch)", "model(batch).mean()")
+    merged = merge(STEP, ours[: ours.index("\n            for")] + called, theirs)
+    text = take_side(merged.files["train.py"] or "", False)
+    assert text.startswith(theirs.lstrip()), "it is called in another function"
+
+
+def test_a_name_that_the_owner_computes_in_a_new_function_is_no_other_value_there() -> None:
+    base = """
+        def main(loader):
+            total = 0
+            for batch in loader:
+                total += loss(batch)
+            total = total / len(loader)
+            metrics = {"loss": float(total)}
+            metrics |= evaluate(loader)
+            log(metrics)
+        """
+    moved = """
+            losses = []
+
+            def validate():
+                total = mean(losses)
+                metrics = {"loss": float(total)}
+                metrics |= evaluate(loader)
+                return metrics
+
+            for batch in loader:
+                losses.append(loss(batch))
+            log(validate())
+        """
+    head, start = base[: base.index("            total")], base.index("            total = total")
+    ours = head + moved.lstrip("\n")
+    new = base[:start] + base[start:].replace("            total = total / len(loader)\n", "")
+    theirs = new.replace("float(total)", "total.end()").replace("total = 0", "total = Running()")
+    merged = merge(base, ours, theirs).files["train.py"] or ""
+    assert take_side(merged, True) == dedent(ours).lstrip()
 
 
 def test_lines_that_were_put_into_a_function_and_renamed_around_it_are_followed() -> None:

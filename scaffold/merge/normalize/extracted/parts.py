@@ -304,7 +304,9 @@ def _nested(
         above = [place for n, place in places.items() if n < part.start]
         below = [place for n, place in places.items() if n >= part.end]
         window = range(max(above, default=low - 1) + 1, min(below, default=high))
-        part.calls = [n for n in window if part.is_called_in(ours[n].text)]
+        callers = "", part.outer.target.name if part.outer else part.function.name
+        lines = [n for n in window if ours[n].scope in callers]  # not in other new functions
+        part.calls = [n for n in lines if part.is_called_in(ours[n].text)]
         if len(part.calls) == 1 or (own is None and any(part.is_called_in(u.text) for u in ours)):
             found.append(part)
     return found

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.normalize.extracted.parts import Part, Spans
-from scaffold.merge.semantics.flow import bound_in, needed_by, read_in
+from scaffold.merge.semantics.flow import Sources, bound_in, needed_by, read_in
 from scaffold.merge.source.statement import Statements
 
 
@@ -21,7 +21,9 @@ def find_spans(side: Side, base: Statements, ours: Statements, parts: Sequence[P
         span = _find_span(side, base, part, parts)
         if span and _has_new_loop(side, span[0]) and _has_own_lines(ours, part):
             continue
-        if span and _leaves_loop(side, *span):
+        if span and (
+            _leaves_loop(side, *span) or _reads_other_values(side, base, ours, part, span)
+        ):
             continue
         around = spans[part.outer] if part.outer else span
         if span and around and around[0] <= span[0] and span[1] <= around[1]:
@@ -87,6 +89,19 @@ def _leaves_loop(side: Side, start: int, end: int) -> bool:
             if place not in side.number_of and not inside:
                 return True
     return False
+
+
+def _reads_other_values(
+    side: Side, base: Statements, ours: Statements, part: Part, span: tuple[int, int]
+) -> bool:
+    """Whether new statements read what the owner computes in the definition, in place of what the
+    other side no longer computes."""
+    known = {unit.key for unit in base[part.start : part.end]}
+    new = (unit for unit in side.units[slice(*span)] if unit.key not in known)
+    read, sources = read_in(new), Sources(base)
+    own = bound_in(ours[part.target.head + 1 : part.inside[0]])
+    found = (sources.above(part.start, name) for name in read & own)
+    return any(row is not None and side.match[row] is None for row in found)
 
 
 def _has_own_lines(ours: Statements, part: Part) -> bool:
