@@ -2355,13 +2355,16 @@ def test_a_question_is_about_the_statements_that_go_and_belong_together() -> Non
 
 
 def test_new_lines_that_the_owners_side_leaves_without_a_name_are_asked_about() -> None:
+    head = "from tools import log\n\n\n"
     base = "def main(rate):\n    for step in range(3):\n        train(step)\n        log(step)\n"
     ours = base.replace("    for", "    plan = own(rate)\n    for").replace("n(step)", "n(plan)")
     new = "    plan = new(rate)\n    count = Count(plan)\n    for"
     theirs = base.replace("    for", new).replace("        log", "        count.add()\n        log")
-    merged = merge(base, ours, theirs)
+    imports = "from count import Count\nfrom tools import log, new\n\n\n"
+    merged = merge(head + base, head + ours, imports + theirs)
     text = merged.files["train.py"] or ""
     assert len(merged.conflicts) == 2 and "=======\n        count.add()\n>>>>>>>" in text
+    assert text.startswith(imports), "a module of the same name is another thing"
 
 
 def test_an_import_that_the_owners_side_needs_is_no_second_question() -> None:

@@ -589,7 +589,7 @@ def mentions(
     side, units = triple.theirs, list(triple.base[start:end])
     units += [side.units[place] for places in side.inserts[start : end + 1] for place in places]
     units += [unit for number in range(start, end) if (unit := side.of(number))]
-    before = "" if is_attribute else r"(?<!\.)"
+    before = "" if is_attribute else r"(?<!\.)(?<!^from )"  # of which others are imported
     word = re.compile(rf"\b{before}{re.escape(name.rpartition('.')[2])}\b")
     return any(
         word.search(unit.text) for unit in units if (unit.defined or unit.scope) not in apart
