@@ -1,11 +1,11 @@
 """Local names that a function uses before it sets them, or where it may not have set them."""
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
-from scaffold.merge.source.parse import nodes_of
+from scaffold.merge.source.parse import children_of, statements_of
 
 _TURNS = (ast.Return, ast.Raise, ast.Break, ast.Continue)  # no code below them runs
 _EXITS = ("sys.exit", "exit", "pytest.fail", "parser.error")  # calls that never return
@@ -16,7 +16,7 @@ def used_too_early(facts: Facts) -> Iterator[tuple[str, int]]:
     """Each name that is used before it is set, and the line of its first use."""
     for body, names, seen in _functions(facts):
         early: dict[str, int] = {}
-        for name, line, is_set in _uses(ast.Module(body, [])):
+        for name, line, is_set in _uses(*body):
             if is_set:
                 seen.add(name)
             elif name in names and name not in seen:
@@ -40,7 +40,7 @@ def _functions(facts: Facts) -> Iterator[tuple[list[ast.stmt], Collection[str], 
     for scope in facts.scopes.values():
         if isinstance(scope.node, FUNCTIONS):
             seen = {name for name, found in scope.names.items() if isinstance(found[0], Parameter)}
-            for node in nodes_of(scope.node):
+            for node in statements_of(ast.Module(scope.node.body, [])):
                 if isinstance(node, ast.Global | ast.Nonlocal):
                     seen |= set(node.names)
             yield scope.node.body, scope.names, seen
@@ -58,13 +58,15 @@ class _Run:
         now = set(sure)
         for node in body:
             head, blocks = _blocks(node)
-            for name, line, is_set in (use for part in head for use in _uses(part)):
+            for name, line, is_set in _uses(*head):
                 if is_set:
                     now.add(name)
                 elif name not in now:
                     self.unsure.setdefault(name, line)
             if isinstance(node, _TURNS) or _exits(node):
                 return None
+            if not blocks:
+                continue
             test = ast.unparse(node.test) if isinstance(node, ast.If) else ""
             others = now | _set_in(node.body) if isinstance(node, ast.Try) else now
             starts = [now | self.known.get(test, set()), *[others] * len(blocks)]
@@ -72,7 +74,7 @@ class _Run:
             if test and ends[0]:
                 self.known.setdefault(test, set()).update(ends[0])
             reached = [end for end in ends if end is not None]
-            if blocks and not reached and not isinstance(node, _LOOPS):
+            if not reached and not isinstance(node, _LOOPS):
                 return None
             now = set.intersection(*reached) if reached else now
             if isinstance(node, ast.Try):
@@ -102,25 +104,31 @@ def _blocks(node: ast.stmt) -> tuple[Iterable[ast.AST], list[list[ast.stmt]]]:
 
 
 def _set_in(body: list[ast.stmt]) -> set[str]:
-    return {name for name, _, is_set in _uses(ast.Module(body, [])) if is_set}
+    return {name for name, _, is_set in _uses(*body) if is_set}
 
 
-def _uses(node: ast.AST) -> Iterator[tuple[str, int, bool]]:
+def _uses(*nodes: ast.AST) -> list[tuple[str, int, bool]]:
     """Names in the order in which they are used or set, as if each block ran once."""
-    line = getattr(node, "lineno", 0)
-    if isinstance(node, ast.Name):
-        yield node.id, line, not isinstance(node.ctx, ast.Load)
-    elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        yield node.name, line, True
-    elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        yield node.target.id, line, False
-    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-        yield node.name, line, True
-    for part in _parts(node):
-        yield from _uses(part)
+    found = []
+    rest = [*reversed(nodes)]
+    while rest:
+        node = rest.pop()
+        match node:
+            case ast.Name():
+                found.append((node.id, node.lineno, not isinstance(node.ctx, ast.Load)))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.append((node.name, node.lineno, True))
+            case ast.AugAssign(target=ast.Name(id=name)):
+                found.append((name, node.lineno, False))
+            case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
+                found.append((name, node.lineno, True))
+            case ast.MatchStar(name=str() as name):
+                found.append((name, node.lineno, True))
+        rest += reversed(_parts(node))
+    return found
 
 
-def _parts(node: ast.AST) -> Iterable[ast.AST]:
+def _parts(node: ast.AST) -> Sequence[ast.AST]:
     """What runs in a node, in this order."""
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
@@ -135,13 +143,15 @@ def _parts(node: ast.AST) -> Iterable[ast.AST]:
             return (node.value, node.target)
         case ast.For() | ast.AsyncFor():
             return (node.iter, node.target, *node.body, *node.orelse)
-    return ast.iter_child_nodes(node)
+    return children_of(node)
 
 
 def _handled(node: ast.ExceptHandler) -> list[ast.stmt]:
     """The block of an `except`, which first sets its name."""
-    names = [ast.Expr(ast.Name(node.name, ast.Store()))] if node.name else []
-    return [*names, *node.body]
+    if not node.name:
+        return node.body
+    name = ast.copy_location(ast.Name(node.name, ast.Store()), node)
+    return [ast.Expr(name), *node.body]
 
 
 def _exits(node: ast.stmt) -> bool:

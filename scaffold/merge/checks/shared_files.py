@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
-from scaffold.merge.source.parse import last_name, nodes_of
+from scaffold.merge.source.parse import last_name
 
 _Places = dict[tuple[str, str], list[tuple[str, int]]]
 
@@ -30,8 +30,8 @@ def _paths(project: Project) -> _Places:
     """Where paths of files stand in the code, by the name of their folder and their own."""
     found: _Places = defaultdict(list)
     for path, facts in sorted(project.files.items()):
-        for node in () if is_test(path) else nodes_of(facts.tree):
-            match node:
-                case ast.BinOp(folder, ast.Div(), ast.Constant(str() as name)) if "." in name:
-                    found[last_name(folder), name].append((path, node.lineno))
+        for node in () if is_test(path) else facts.divisions:
+            match node.right:
+                case ast.Constant(str() as name) if "." in name:
+                    found[last_name(node.left), name].append((path, node.lineno))
     return found

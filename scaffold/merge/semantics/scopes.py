@@ -70,6 +70,7 @@ class Facts:
     attributes: list[tuple[ast.Attribute, Scope]] = field(default_factory=list)
     calls: list[tuple[ast.Call, Scope]] = field(default_factory=list)
     items: list[tuple[ast.Subscript, Scope]] = field(default_factory=list)
+    divisions: list[ast.BinOp] = field(default_factory=list)  # also of paths
     imports: list[tuple[Imported, int]] = field(default_factory=list)  # and their lines
     stars: list[Imported] = field(default_factory=list)
 
@@ -120,6 +121,8 @@ class _Reader:
             self.facts.calls.append((node, scope))
         elif isinstance(node, ast.Subscript):
             self.facts.items.append((node, scope))
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            self.facts.divisions.append(node)
         for child in children_of(node):
             self.read(child, scope)
 
