@@ -1357,6 +1357,14 @@ def test_a_message_of_what_goes_makes_one_conflict_of_its_own() -> None:
     assert len(merge(base, used, theirs).conflicts) > 1
 
 
+def test_one_condition_that_ends_on_one_side_only_is_asked_about() -> None:
+    base = "def check(config):\n    read(config)\n"
+    ours = base + "    if config.bad:\n        raise ValueError(config)\n"
+    theirs = base + "    if config.bad:\n        warn(config)\n"
+    assert asked(base, ours, theirs) == "the update"
+    clean(base, ours.replace("raise ValueError", "note"), theirs)
+
+
 def test_what_both_bind_anew_has_an_order() -> None:
     base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
     ours = base.replace("    return", "    train = Augmented(train)\n    return")

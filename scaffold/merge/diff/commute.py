@@ -58,12 +58,18 @@ def can_commute(
             return False
     if first.leaves and second.leaves:
         return False
+    if (first.leaves or second.leaves) and _tests(tree) & _tests(other):
+        return False  # the same condition ends in one, and goes on in the other
     ends = ((tree, first, second), (other, second, first))
     for part, x, y in ends[:1] if in_order else ends:
         turns = any(isinstance(node, _TURNS) for node in outer_nodes(part))
         if x.leaves and turns and (y.binds or y.changes or y.parts):
             return False
     return True
+
+
+def _tests(tree: ast.Module) -> set[str]:
+    return {ast.unparse(node.test) for node in tree.body if isinstance(node, ast.If)}
 
 
 def _sets_attributes(
