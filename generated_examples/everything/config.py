@@ -118,17 +118,17 @@ def check_settings(folder: Path, settings: dict, begun: bool) -> None:
     path = folder / "settings.json"
     new = json.loads(json.dumps(settings, default=str))
     del new["output_dir"]
-    if begun:
-        if not path.exists():
-            raise SystemExit(f"{folder} holds other runs: use another --output-dir.")
-        old = json.loads(path.read_text())
-        if changes := list_changes(old, new):
-            raise SystemExit(
-                f"{folder} has runs with other settings: {'; '.join(changes)}. "
-                "Use the old ones, or another --output-dir."
-            )
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(new, indent=2))
+    if not begun:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(new, indent=2))
+        return
+    if not path.exists():
+        raise SystemExit(f"{folder} holds other runs: use another --output-dir.")
+    if changes := list_changes(json.loads(path.read_text()), new):
+        raise SystemExit(
+            f"{folder} has runs with other settings: {'; '.join(changes)}. "
+            "Use the old ones, or another --output-dir."
+        )
 
 
 def list_changes(old: dict, new: dict) -> list[str]:
