@@ -158,7 +158,9 @@ def _fill(
             changed[path] = _without_unused(left, "".join(block.text for block in rows))
         else:
             del changed[path]
-    docs = [block.text for block in blocks[next(iter(sources))][:1] if not block.is_import]
+    first = next(iter(sources))
+    has_moved = place(f"{first}.py") not in changed.keys() - {own}
+    docs = [block.text for block in blocks[first][:1] if has_moved and not block.is_import]
     code = "".join(block.text for _, block in taken)
     heads = [block.text for module in sources for block in blocks[module] if block.is_import]
     imports = dict.fromkeys(row for head in heads for row in _needed(head, code))

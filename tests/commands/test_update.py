@@ -686,6 +686,12 @@ def test_a_setting_with_the_name_of_an_import_does_not_take_it_along(
     assert "from time import sleep\n" in script.read_text()
 
 
+def test_the_docstring_of_a_script_does_not_go_with_its_settings(cli: Cli, minimal: Path) -> None:
+    edit(minimal / "train.py", "The weights are saved", "The best weights are saved")
+    cli("update", minimal, *COMPLETE)
+    assert (minimal / "config.py").read_text().startswith('"""The settings of a run')
+
+
 def test_own_settings_go_back_into_the_minimal_script(cli: Cli, project: Path) -> None:
     seed = "    seed: int = 0"
     edit(project / "config.py", seed, f"    smoothing: float = 0.1  # ours\n{seed}")

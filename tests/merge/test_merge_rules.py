@@ -1365,6 +1365,88 @@ def test_one_condition_that_ends_on_one_side_only_is_asked_about() -> None:
     clean(base, ours.replace("raise ValueError", "note"), theirs)
 
 
+IN_MAIN = """
+def main(config):
+    model = build(config)
+    loader = read(config)
+    log, bar = start(config)
+    for epoch in range(9):
+        model.train()
+        bar.start(epoch)
+        for batch in loader:
+            loss = model(batch)
+            loss.backward()
+            log.add(loss)
+            bar.tick()
+        values = log.read()
+        bar.stop()
+        write(values)
+    save(model)
+    bar.end()
+    return values
+"""
+IN_METHODS = """
+class Run:
+    def __init__(self, *parts):
+        self.model, self.loader, self.log, self.bar = parts
+
+    def epochs(self):
+        for epoch in range(9):
+            self.model.train()
+            self.bar.start(epoch)
+            for batch in self.loader:
+                self.step(batch)
+            self.end()
+
+    def step(self, batch):
+        loss = self.model(batch)
+        loss.backward()
+        self.log.add(loss)
+        self.bar.tick()
+
+    def end(self):
+        values = self.log.read()
+        self.bar.stop()
+        write(values)
+
+
+def main(config):
+    model = build(config)
+    loader = read(config)
+    log, bar = start(config)
+    return Run(model, loader, log, bar).epochs()
+"""
+SHORTENED = """<<<<<<< yours
+||||||| previously generated
+    for epoch in range(9):
+        bar.stop()
+=======
+    for epoch in range(9):
+        bar.stop()
+        print(values)
+>>>>>>> the update; of code that you moved, only what changes
+"""
+
+
+def test_of_a_loop_that_its_owner_moved_a_conflict_shows_what_changes() -> None:
+    """Also if the new line only logs what is computed elsewhere now."""
+    merged = merge(
+        IN_MAIN, IN_METHODS, IN_MAIN.replace("bar.stop()\n", "bar.stop()\n        print(values)\n")
+    )
+    assert SHORTENED in (merged.files["train.py"] or "")
+    deleted = IN_METHODS[IN_METHODS.index("def main") :]
+    merged = merge(IN_MAIN, deleted, IN_MAIN.replace("log.add(loss)", "log.add(loss, 2)"))
+    assert "        model.train()\n" in (merged.files["train.py"] or ""), "it is nowhere else"
+
+
+def test_own_lines_that_leave_a_loop_at_its_end_stay_there() -> None:
+    base = "for epoch in range(9):\n    train(epoch)\n    print(epoch)\nsave()\n"
+    ours = base.replace("save", "    if epoch > 7:\n        break\nsave")
+    theirs = base.replace("save", "    progress.epoch = epoch\n    print(progress)\nsave")
+    text = clean(base, ours, theirs)
+    assert text.index("progress.epoch") < text.index("print(progress)") < text.index("break")
+
+
 def test_what_both_bind_anew_has_an_order() -> None:
     base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
     ours = base.replace("    return", "    train = Augmented(train)\n    return")

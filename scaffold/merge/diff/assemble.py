@@ -28,6 +28,7 @@ from scaffold.merge.diff.deletions import (
     without_known,
 )
 from scaffold.merge.diff.depth import depth_change, depth_change_of_hunk, in_same_block
+from scaffold.merge.diff.excerpt import shorten
 from scaffold.merge.diff.hunks import (
     by_level,
     find_clashes,
@@ -444,13 +445,18 @@ def write_pieces(
     """
     rows: list[str] = []
     conflicts = []
+    kept = [piece for piece in pieces if isinstance(piece, Statement)]
     for piece in pieces:
         if isinstance(piece, Statement):
             rows += [""] * piece.blanks + list(piece.lines)
             continue
-        ours, base, theirs = (_rows(side) for side in (piece.ours, piece.base, piece.theirs))
+        whole = piece.base, piece.theirs
+        shown = shorten(piece.ours, whole, kept)
+        ours, base, theirs = map(_rows, (piece.ours, *shown))
         rows += [""] * (piece.ours or piece.theirs)[0].blanks
         cause = name_cause("\n".join(theirs or base), piece.hunk)
+        if shown != whole:
+            cause += "; of code that you moved, only what changes"
         conflicts.append((len(rows) + 1, cause))
         rows += frame(ours, base, theirs, cause)
     return "".join(f"{row}\n" for row in rows), conflicts

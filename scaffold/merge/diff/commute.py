@@ -17,7 +17,7 @@ from scaffold.merge.semantics.effects import (
 )
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.parse import last_name
-from scaffold.merge.source.statement import PYTHON, Statement, Statements
+from scaffold.merge.source.statement import PYTHON, Statement, Statements, parse_units
 from scaffold.merge.source.training import prepares, steps_schedule
 
 _SCHEDULE = ("steps", "schedule")
@@ -37,7 +37,7 @@ def can_commute(
     `modules` are imported names, whose methods change nothing that is named here. Below the first
     part, the second one may leave the loop or function if they are to stand `in_order`.
     """
-    tree, other = _parse(one), _parse(two)
+    tree, other = parse_units(one), parse_units(two)
     if tree is None or other is None:
         return False
     first, second = (
@@ -88,18 +88,6 @@ def _sets_attributes(
             if root not in given and (ast.unparse(node) in known or root in {*whole, *changed}):
                 return True
     return False
-
-
-def _parse(units: Statements) -> ast.Module | None:
-    level = min(unit.depth for unit in units)
-    text = "\n".join(unit.at(unit.depth - level, "    ").text for unit in units)
-    after = "    " * (units[-1].depth - level + 1) + "pass"
-    for source in (text, f"{text}\n{after}"):
-        try:
-            return ast.parse(source)
-        except SyntaxError:
-            continue
-    return None
 
 
 def same_purpose(unit: Statement, own: Iterable[Statement], known: Iterable[Statement]) -> bool:

@@ -98,14 +98,15 @@ def show_what_is_deleted(triple: Triple, gap: int) -> bool:
 
 def _shows_what_is_deleted(triple: Triple, place: int, gap: int) -> bool:
     """Whether a new line of the other side only logs what lines around it compute, all of which
-    the owner deleted, and has nothing in place of."""
+    the owner deleted, and has nothing in place of, also in no other function."""
     unit, run = triple.theirs.units[place], _deleted_around(triple, gap)
     computed = bound_in(triple.base[number] for number in run if number < gap)
+    elsewhere = bound_in(row for row in triple.ours.units if row.scope != unit.scope)
     return (
         triple.kind == PYTHON
         and run.start < gap < run.stop
         and only_shows(unit)
-        and bool(effects_of(unit).reads & computed)
+        and bool(effects_of(unit).reads & computed - elsewhere)
         and not any(triple.ours.inserts[number] for number in (*run, run.stop))
     )
 

@@ -313,8 +313,10 @@ def leaves_last(
     if triple.stands_for_next(gap, ours) or triple.goes_with_next(triple.ours, gap):
         return False
     sides = (triple.ours, triple.theirs)
+    turns = last is ours and any(isinstance(u.node, ast.Break | ast.Continue) for u in last)
     return not any(triple.opens_for_next(side, gap) for side in sides) and (
-        not can_commute(first, last, modules) and can_commute(first, last, modules, in_order=True)
+        (turns or not can_commute(first, last, modules))
+        and can_commute(first, last, modules, in_order=True)
     )
 
 

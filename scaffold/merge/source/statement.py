@@ -333,6 +333,19 @@ def parse_unit(text: str) -> tuple[ast.stmt, Frame] | None:
     return found
 
 
+def parse_units(units: Statements) -> ast.Module | None:
+    """The syntax tree of neighbouring statements, also if a head without its block is the last."""
+    level = min(unit.depth for unit in units)
+    text = "\n".join(unit.at(unit.depth - level, "    ").text for unit in units)
+    after = "    " * (units[-1].depth - level + 1) + "pass"
+    for source in (text, f"{text}\n{after}"):
+        try:
+            return ast.parse(source)
+        except SyntaxError:
+            continue
+    return None
+
+
 def _parse(source: str, frame: Frame) -> tuple[ast.stmt, Frame] | None:
     try:
         body = ast.parse(source).body
