@@ -10,7 +10,7 @@ from scaffold.commands.plan import read_code
 from scaffold.commands.screen import tell_conflicts, tell_notes, tell_warnings
 from scaffold.errors import ScaffoldError
 from scaffold.merge.checks.project import checked_in, find_new_wrongs
-from scaffold.merge.conflicts import take_side
+from scaffold.merge.conflicts import SHORTENED, take_side
 from scaffold.project.changes import Change
 from scaffold.project.encoding import decode, encoding_of
 from scaffold.project.folder import find_project, read_project
@@ -38,6 +38,12 @@ def resolve_conflicts(folder: Path, names: Sequence[str], *, ours: bool, theirs:
         chosen = list(dict.fromkeys(conflict.path for conflict in conflicts))
         if names:
             chosen = [_find(folder, name, chosen) for name in names]
+        short = [row for row in conflicts if row.path in chosen and row.label.endswith(SHORTENED)]
+        if theirs and short:
+            raise ScaffoldError(
+                f"{short[0].path}:{short[0].line}: the new lines are only what changes in code "
+                "that you moved: write these changes where it is now, and delete the conflict."
+            )
         places = {pristine.place(name) for name in pristine.files}
         changes = []
         for path in dict.fromkeys(chosen):

@@ -18,6 +18,9 @@ from scaffold.merge.source.style import take_ending
 YOURS, BASE, MIDDLE, NEW = "<<<<<<< yours", "||||||| previously generated", "=======", ">>>>>>> "
 
 
+SHORTENED = "; of code that you moved, only what changes"  # ends the label of such a conflict
+
+
 @dataclass(frozen=True)
 class Conflict:
     """A place that the owner has to resolve."""

@@ -14,6 +14,7 @@ import pytest
 import scaffold.commands.update
 import scaffold.project.origin
 from scaffold.answers.manifests import load_catalog
+from scaffold.merge.conflicts import SHORTENED
 from scaffold.project.journal import UNDO
 from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 from support.command_line import Cli, run_cli
@@ -452,6 +453,16 @@ def test_resolve_refuses(cli: Cli, conflicts: Path, options: list[str], parts: l
     for part in parts:
         assert part in result.err
     assert read_files(conflicts) == before
+
+
+def test_resolve_does_not_take_a_part_of_new_code(cli: Cli, conflicts: Path) -> None:
+    script = conflicts / "config.py"
+    label = re.findall(r"(?m)^>>>>>>> .*", script.read_text())[1]
+    edit(script, label, f"{label}{SHORTENED}")
+    result = cli("resolve", conflicts, "--theirs")
+    assert result.code == 2 and "write these changes where it is now" in result.err
+    assert label in script.read_text()
+    assert cli("resolve", conflicts, "--ours").code == 1 and label not in script.read_text()
 
 
 def test_adopt_rebuilds_a_lost_folder(cli: Cli, project: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from scaffold.merge.conflicts import frame
+from scaffold.merge.conflicts import SHORTENED, frame
 from scaffold.merge.diff.commute import (
     can_commute,
     get_given_again,
@@ -456,7 +456,7 @@ def write_pieces(
         rows += [""] * (piece.ours or piece.theirs)[0].blanks
         cause = name_cause("\n".join(theirs or base), piece.hunk)
         if shown != whole:
-            cause += "; of code that you moved, only what changes"
+            cause += SHORTENED
         conflicts.append((len(rows) + 1, cause))
         rows += frame(ours, base, theirs, cause)
     return "".join(f"{row}\n" for row in rows), conflicts

@@ -9,6 +9,7 @@ export interface Region {
   base: string[]
   theirs: string[]
   cause: string
+  isPart: boolean // whether it shows only what changes in code that was moved: not to be taken as it is
 }
 
 export function findRegions(text: string): Region[] {
@@ -29,6 +30,7 @@ export function findRegions(text: string): Region[] {
         base: base < 0 ? [] : lines.slice(base + 1, middle),
         theirs: lines.slice(middle + 1, number),
         cause: line.slice(7).trim(),
+        isPart: line.endsWith("; of code that you moved, only what changes"),
       })
       ;[first, base, middle] = [-1, -1, -1]
     }

@@ -56,8 +56,8 @@ function Conflict({ region, place, number, path }: Props) {
       </div>
       <fieldset class="choose" aria-label="Which lines to keep" disabled={busy.value}>
         <button type="button" aria-pressed={took("mine") as "true"} onClick={() => choose(path, place, { take: "mine" })}>Keep yours</button>
-        <button type="button" aria-pressed={took("theirs") as "true"} onClick={() => choose(path, place, { take: "theirs" })}>Take new</button>
-        <button type="button" aria-pressed={took("both") as "true"} onClick={() => choose(path, place, { take: "both" })}>Both</button>
+        <button type="button" disabled={region.isPart} aria-pressed={took("theirs") as "true"} onClick={() => choose(path, place, { take: "theirs" })}>Take new</button>
+        <button type="button" disabled={region.isPart} aria-pressed={took("both") as "true"} onClick={() => choose(path, place, { take: "both" })}>Both</button>
         <button
           type="button"
           aria-pressed={isEdit ? "true" : "false"}
