@@ -359,6 +359,18 @@ def test_one_file_that_both_sides_write() -> None:
     assert told(own, other, {"saves.py": other["saves.py"]}) == []
 
 
+def test_a_file_that_is_no_longer_written() -> None:
+    writes = 'def main(config):\n    save(config.output_dir / "all.csv")\n'
+    reads = 'def test_it(folder):\n    assert (folder / "all.csv").exists()\n'
+    before = {"train.py": writes, "tests/test_own.py": reads, "plot.py": reads}
+    after = {**before, "train.py": "def main(config):\n    pass\n"}
+    assert told(before, after, {"train.py": after["train.py"]}) == [
+        f'{path}:2: "all.csv" is no longer written' for path in ("plot.py", "tests/test_own.py")
+    ]
+    assert told(before, after, after) == [], "it is meant"
+    assert told(after, after, {}) == told(before, before, {}) == []
+
+
 NOTEBOOK_TEXT = """{"cells": [
     {"cell_type": "markdown", "source": ["print(Config().max_norm)"]},
     {"cell_type": "code", "source": ["%matplotlib inline\\n", "from train import Config"]},

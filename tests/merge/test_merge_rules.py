@@ -1447,6 +1447,20 @@ def test_own_lines_that_leave_a_loop_at_its_end_stay_there() -> None:
     assert text.index("progress.epoch") < text.index("print(progress)") < text.index("break")
 
 
+def test_of_functions_that_go_only_those_are_shown_that_an_edited_one_needs() -> None:
+    rates = "def rates(steps):\n    return list(steps)\n\n\n"
+    clips = "def test_clips():\n    steps = clip(1)\n    assert steps\n\n\n"
+    plain = "def test_rates():\n    steps = rates(1)\n    assert steps\n\n\n"
+    course = "def test_course():\n    steps = rates(2)\n    assert steps\n"
+    theirs = "def test_all():\n    assert run()\n"
+    base = f"{theirs}\n\n{clips}{rates}{plain}{course}"
+    merged = merge(base, base.replace("rates(2)", "rates(3)"), theirs)
+    assert len(merged.conflicts) == 2
+    text = merged.files["train.py"] or ""
+    assert text.count("def rates") == text.count("def test_course") == 2
+    assert "def test_clips" not in text and "def test_rates" not in text
+
+
 def test_what_both_bind_anew_has_an_order() -> None:
     base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
     ours = base.replace("    return", "    train = Augmented(train)\n    return")

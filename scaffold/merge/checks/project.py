@@ -20,7 +20,7 @@ from scaffold.merge.checks.early_uses import may_be_unset, used_too_early
 from scaffold.merge.checks.imports import find_circles, missing_imports, names_of_modules
 from scaffold.merge.checks.lost_keys import find_lost_keys
 from scaffold.merge.checks.scripts import SCRIPTS, gone_flags
-from scaffold.merge.checks.shared_files import find_shared_files
+from scaffold.merge.checks.shared_files import find_gone_files, find_shared_files
 from scaffold.merge.checks.unused import find_unused
 from scaffold.merge.checks.update import Update, read_project
 from scaffold.merge.semantics.infer import Project
@@ -54,6 +54,7 @@ CHECKS: tuple[Callable[[Update], Iterator[tuple[str, str, int]]], ...] = (
     find_lost_keys,
     find_unused,
     find_shared_files,
+    find_gone_files,
     new_calls_misread,
     lost_results,
     misplaced_arguments,

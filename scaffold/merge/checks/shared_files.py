@@ -1,4 +1,4 @@
-"""Files of a run that both the owner's code and the code of an update make."""
+"""Files of a run, as `folder / "metrics.jsonl"`, that both the owner's and generated code use."""
 
 import ast
 from collections import defaultdict
@@ -9,29 +9,46 @@ from scaffold.merge.semantics.infer import Project
 from scaffold.merge.semantics.names import is_test
 from scaffold.merge.source.parse import last_name
 
-_Places = dict[tuple[str, str], list[tuple[str, int]]]
+_Places = dict[str, list[tuple[str, int]]]  # path and line, by folder and name of a file
 
 
 def find_shared_files(update: Update) -> Iterator[tuple[str, str, int]]:
-    """Paths such as `config.output_dir / "best.safetensors"` that the owner wrote for himself, and
-    that an update brings for something else: path, what is wrong, and line."""
-    old, new = _paths(update.before), _paths(update.after)
+    """Files that the owner's code makes, and an update, too: path, what is wrong, and line."""
+    old, new = _uses(update.before), _uses(update.after)
     grown = [name for name in old if len(new.get(name, ())) > len(old[name])]
-    brought = _paths(update.fresh) if grown else {}
+    brought = _uses(update.fresh) if grown else {}
     for name in grown:
-        if len(new[name]) < len(old[name]) + len(brought.get(name, ())) or name not in brought:
-            continue  # it was there before, or both sides wrote the same line
-        (path, line), *others = new[name]
-        there = ", ".join(f"{other}:{number}" for other, number in others)
-        yield path, f'the file {name[0]} / "{name[1]}" is used in {there}, too', line
+        if name in brought and len(new[name]) >= len(old[name]) + len(brought[name]):
+            (path, line), *others = new[name]
+            there = ", ".join(f"{other}:{number}" for other, number in others)
+            yield path, f"the file {name} is used in {there}, too", line
 
 
-def _paths(project: Project) -> _Places:
+def find_gone_files(update: Update) -> Iterator[tuple[str, str, int]]:
+    """Uses of files that an update does not make any more, in tests and in code that it leaves as
+    it is: path, what is wrong, and line."""
+    old, new = _uses(update.before), _uses(update.after)
+    gone = {_name(use) for use in old if len(new.get(use, ())) < len(old[use])}
+    for use, places in new.items():
+        if any(update.before.files.get(p) is not update.after.files[p] for p, _ in places):
+            gone.discard(_name(use))
+    left = _uses(update.after, tests=True) if gone else {}
+    gone -= {_name(use) for use in (_uses(update.fresh, tests=True) if left else ())}
+    for use, places in left.items():
+        if _name(use) in gone:
+            yield from ((path, f"{_name(use)} is no longer written", line) for path, line in places)
+
+
+def _name(use: str) -> str:
+    return use.rpartition(" / ")[2]
+
+
+def _uses(project: Project, tests: bool = False) -> _Places:
     """Where paths of files stand in the code, by the name of their folder and their own."""
     found: _Places = defaultdict(list)
     for path, facts in sorted(project.files.items()):
-        for node in () if is_test(path) else facts.divisions:
+        for node in facts.divisions if tests or not is_test(path) else ():
             match node.right:
                 case ast.Constant(str() as name) if "." in name:
-                    found[last_name(node.left), name].append((path, node.lineno))
+                    found[f'{last_name(node.left)} / "{name}"'].append((path, node.lineno))
     return found

@@ -47,11 +47,13 @@ def whole_hunks(triple: Triple, found: Collection[Hunk]) -> list[Hunk]:
 
 
 def _deleted_between(triple: Triple, hunks: Collection[Hunk]) -> Iterator[Hunk]:
-    """The regions between two that the other side deleted as a whole: one question for both."""
+    """The regions between two that the other side deleted as a whole: one question for both, unless
+    there are other definitions between them."""
     side = triple.theirs
-    for (start, _), (last, end) in itertools.pairwise(_join(hunks)):
-        rows = range(start, end)
-        if end > last and not any(map(side.of, rows)) and not any(side.inserts[start:end]):
+    for (start, above), (last, end) in itertools.pairwise(_join(hunks)):
+        deleted = not any(map(side.of, range(start, end))) and not any(side.inserts[start:end])
+        others = [unit for unit in triple.base[above:last] if unit.defined and not unit.depth]
+        if end > last and deleted and not others:
             yield start, end
 
 
@@ -519,7 +521,10 @@ def with_sources(triple: Triple, run: Hunk, number: int) -> Hunk:
     place = next((place for place, part in enumerate(parts) if number < part[1]), -1)
     start, end = parts[place]
     for first, last in reversed(parts[:place]):
-        effects = [effects_of(unit) for unit in triple.base[first:last]]
+        is_definition = bool(triple.base[first].defined)  # its statements are about its own names
+        effects = [
+            effects_of(unit) for unit in triple.base[first : first + 1 if is_definition else last]
+        ]
         done = {name for row in effects for name in row.binds | row.changes | row.roots}
         if done & read_in(triple.base[start:end]):
             start = first

@@ -262,6 +262,10 @@ def _verify_toml(file: OpenFile) -> None:
             file.doubts[hunk] = "the merged file would not be valid TOML"
 
 
+def _defines(triple: Triple, number: int, name: str) -> bool:
+    return number < len(triple.base) and triple.base[number].defined == name
+
+
 def doubt(file: OpenFile, fault: Fault) -> None:
     """Doubt the changes that cause a fault: those that contain its name, or else all."""
     needed = changes = their_changes(file.assembly)
@@ -274,12 +278,15 @@ def doubt(file: OpenFile, fault: Fault) -> None:
         file.doubts |= dict.fromkeys(needed, str(fault))
         return
     may_be_attribute = fault.kind != UNDEFINED
-    named = [
-        with_sources(file.assembly, hunk, part[0])
+    parts = [
+        (hunk, part[0])
         for hunk in changes
         for part in their_parts(file.assembly, hunk)
         if mentions(file.assembly, part, fault.name, may_be_attribute)
     ]
+    # other functions that call a deleted one may go without it
+    defining = [row for row in parts if _defines(file.assembly, row[1], fault.name)]
+    named = [with_sources(file.assembly, *row) for row in defining or parts]
     if file.path == fault.source:  # which lost the name: where it was defined
         base = file.assembly.base
         defined = {row for row, unit in enumerate(base) if fault.name in effects_of(unit).binds}
