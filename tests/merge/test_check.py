@@ -371,6 +371,35 @@ def test_a_file_that_is_no_longer_written() -> None:
     assert told(after, after, {}) == told(before, before, {}) == []
 
 
+KEEPING = """\
+def main(config, loader):
+    step, best, waited, history, seen = 0, 1.0, 0, [], {}
+    for epoch in range(config.epochs):
+        loss = 0.0
+        for batch in loader:
+            loss += train(batch)
+            step += 1
+        waited = 0 if loss < best else waited + 1
+        history.append(loss)
+        seen[epoch] = loss
+        best = min(best, loss)
+    save(history)
+"""
+
+
+def test_what_new_checkpoints_lack() -> None:
+    before = {"train.py": KEEPING}
+    loop = "    for epoch"
+    saving = KEEPING.replace(loop, f"    checkpoints = Checkpoints(step)\n{loop}")
+    fresh = saving.replace("waited", "step").replace("history", "step").replace("best", "step")
+    found = told(before, {"train.py": saving}, {"train.py": fresh})
+    why = "is kept in the loop, but checkpoints lack it: a resumed run starts it anew"
+    assert [row for row in found if "kept" in row] == [
+        f"train.py:2: {name} {why}" for name in ("best", "history", "waited")
+    ]
+    assert not any("kept" in row for row in told({"train.py": saving}, {"train.py": saving}, {}))
+
+
 NOTEBOOK_TEXT = """{"cells": [
     {"cell_type": "markdown", "source": ["print(Config().max_norm)"]},
     {"cell_type": "code", "source": ["%matplotlib inline\\n", "from train import Config"]},

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
-from scaffold.merge.source.parse import children_of, statements_of
+from scaffold.merge.source.parse import children_of, nodes_of, statements_of
 
 _TURNS = (ast.Return, ast.Raise, ast.Break, ast.Continue)  # no code below them runs
 _EXITS = ("sys.exit", "exit", "pytest.fail", "parser.error")  # calls that never return
@@ -33,6 +33,21 @@ def may_be_unset(facts: Facts) -> Iterator[tuple[str, int]]:
         run.block(body, seen)
         local = _set_in(body) & {*names}
         yield from ((name, line) for name, line in run.unsure.items() if name in local)
+
+
+def kept_in_loop(loop: ast.For | ast.While) -> Iterator[str]:
+    """The names whose values a round gets from the one before it: which it reads before it sets
+    them, or appends to."""
+    run = _Run({}, {})
+    run.block(loop.body, set())
+    changed = _set_in(loop.body)
+    for node in nodes_of(ast.Module(loop.body, [])):
+        match node:
+            case ast.Call(ast.Attribute(ast.Name(name), "append" | "extend")):
+                changed.add(name)
+            case ast.Subscript(ast.Name(name), ctx=ast.Store()):
+                changed.add(name)
+    yield from (name for name in run.unsure if name in changed)
 
 
 def _functions(facts: Facts) -> Iterator[tuple[list[ast.stmt], Collection[str], set[str]]]:

@@ -21,6 +21,7 @@ from scaffold.merge.checks.imports import find_circles, missing_imports, names_o
 from scaffold.merge.checks.lost_keys import find_lost_keys
 from scaffold.merge.checks.scripts import SCRIPTS, gone_flags
 from scaffold.merge.checks.shared_files import find_gone_files, find_shared_files
+from scaffold.merge.checks.unsaved_state import find_unsaved_state
 from scaffold.merge.checks.unused import find_unused
 from scaffold.merge.checks.update import Update, read_project
 from scaffold.merge.semantics.infer import Project
@@ -55,6 +56,7 @@ CHECKS: tuple[Callable[[Update], Iterator[tuple[str, str, int]]], ...] = (
     find_unused,
     find_shared_files,
     find_gone_files,
+    find_unsaved_state,
     new_calls_misread,
     lost_results,
     misplaced_arguments,
@@ -92,7 +94,7 @@ def find_new_wrongs(before: Files, after: Files, rendered: Files) -> list[Wrong]
         for row in found
     ]
     unique = {(wrong.path, wrong.text): wrong for wrong in reversed(found)}
-    return sorted(unique.values(), key=lambda wrong: (wrong.path, wrong.line))
+    return sorted(unique.values(), key=lambda wrong: (wrong.path, wrong.line, wrong.text))
 
 
 def checked_in(files: Mapping[str, str | None]) -> dict[str, str]:

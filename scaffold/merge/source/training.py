@@ -3,6 +3,7 @@
 import re
 
 CONFIG = "Config"  # the class with the settings of a generated project
+CHECKPOINTS = "Checkpoints"  # the class that saves and loads the state of a run
 TAKE_FIELDS = {CONFIG, "replace", "run"}  # functions whose keyword arguments are its fields
 
 # functions of Accelerate that return the list that they are given, the same on all processes
