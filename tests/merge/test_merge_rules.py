@@ -1461,6 +1461,35 @@ def test_of_functions_that_go_only_those_are_shown_that_an_edited_one_needs() ->
     assert "def test_clips" not in text and "def test_rates" not in text
 
 
+def test_another_call_in_place_of_the_first_moved_line_goes_into_the_function_too() -> None:
+    base = """
+        def main(model, loader, folder):
+            train(model, loader)
+            save_model(model, folder)
+            metrics = evaluate(model, loader)
+            log(metrics)
+            return metrics
+        """
+    ours = """
+        def main(model, loader, folder):
+            train(model, loader)
+            metrics = finish(model, loader, folder)
+            return metrics
+
+
+        def finish(model, loader, folder):
+            save_model(model, folder)
+            metrics = evaluate(model, loader)
+            log(metrics)
+            return metrics
+        """
+    theirs = base.replace(
+        "save_model(model, folder)", 'average()\n            save_weights(model, folder / "last")'
+    )
+    text = clean(base, ours, theirs)
+    assert text.index("average") < text.index("def finish") < text.index("save_weights")
+
+
 def test_what_both_bind_anew_has_an_order() -> None:
     base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
     ours = base.replace("    return", "    train = Augmented(train)\n    return")

@@ -22,7 +22,7 @@ from scaffold.merge.diff.deletions import is_in, is_required, outdated, show_wha
 from scaffold.merge.diff.expression import merge_unit, merge_words
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
-from scaffold.merge.semantics.effects import effects_of, only_adds, only_shows
+from scaffold.merge.semantics.effects import calls_instead, effects_of, only_adds, only_shows
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, Statements, block_of, start_of
@@ -276,17 +276,9 @@ def place_for_next(triple: Triple, gap: int, theirs: Statements) -> int:
     It makes another call, with all that the old one reads: `save_weights(model, folder)`.
     """
     old = triple.base[gap] if gap < len(triple.base) and triple.ours.of(gap) else None
-    if old is None or triple.theirs.of(gap) or not _is_call(old):
+    if old is None or triple.theirs.of(gap):
         return len(theirs)
-    for place, unit in enumerate(theirs):
-        is_like = _is_call(unit) and unit.depth == old.depth
-        if is_like and effects_of(old).reads <= effects_of(unit).reads:
-            return place
-    return len(theirs)
-
-
-def _is_call(unit: Statement) -> bool:
-    return isinstance(unit.node, ast.Expr) and isinstance(unit.node.value, ast.Call)
+    return next((place for place, row in enumerate(theirs) if calls_instead(old, row)), len(theirs))
 
 
 def leaves_first(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.normalize.extracted.parts import Part, Spans
+from scaffold.merge.semantics.effects import calls_instead
 from scaffold.merge.semantics.flow import Sources, bound_in, needed_by, read_in
 from scaffold.merge.source.statement import Statements
 
@@ -47,6 +48,11 @@ def _find_span(
         start = above.pop()  # a new block that ends in the part
         held.add(start)
         code = [start, *code]
+    if side.match[part.start] is None:  # what comes in place of the first one
+        first = base[part.start]
+        instead = [n for n in above if calls_instead(first, side.units[n])]
+        held |= {n for n in above if instead and n >= instead[0]}
+        start = min(held)
     level = side.units[code[0]].depth
     for place in below:  # what continues the last block
         if place == end and (side.units[place].depth > level or side.units[place].continues):
