@@ -21,6 +21,7 @@ from scaffold.merge.source.statement import PYTHON, Statement, Statements, parse
 from scaffold.merge.source.training import prepares, steps_schedule
 
 _SCHEDULE = ("steps", "schedule")
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 # after these, other code still runs; after `raise SystemExit`, none does
 _TURNS = (ast.Break, ast.Continue, ast.Return)
 
@@ -150,18 +151,26 @@ def work_on_given(triple: Triple, gap: int, ours: Statements, theirs: Statements
     """Whether new lines of both sides share only what the line above them binds: a batch, say.
 
     The owner's come first then: they were written for what is given there. Lines that bind
-    nothing, such as `break`, may stand between. Where both bind it anew, their order matters,
-    unless one prepares it.
+    nothing, such as `break`, may stand between. Outside of a loop, their order matters where both
+    bind it anew, unless one prepares it.
     """
     number = _given_by(triple, gap)
     there = None if number is None else triple.theirs.of(number)
     if number is None or there is None or there.key != triple.base[number].key:
         return False
     given = effects_of(there).binds
-    known_order = any(prepares(unit.text) for unit in [*ours, *theirs])
-    if not known_order and given & bound_in(ours) & bound_in(theirs):
+    in_loop = any(isinstance(triple.base[row].node, _LOOPS) for row in _with_heads(triple, number))
+    both_set = given & bound_in(ours) & bound_in(theirs)
+    if both_set and not in_loop and not any(prepares(unit.text) for unit in [*ours, *theirs]):
         return False
     return _share_only(triple, ours, theirs, given)
+
+
+def _with_heads(triple: Triple, number: int | None) -> Iterator[int]:
+    """A statement of the base and the heads of the blocks around it."""
+    while number is not None:
+        yield number
+        number = triple.parents[number]
 
 
 def get_given_again(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
