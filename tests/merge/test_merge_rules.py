@@ -1490,6 +1490,26 @@ def test_another_call_in_place_of_the_first_moved_line_goes_into_the_function_to
     assert text.index("average") < text.index("def finish") < text.index("save_weights")
 
 
+def test_a_deleted_attribute_that_an_own_method_reads_is_asked_about() -> None:
+    base = """
+        class Run:
+            def __init__(self, config):
+                self.config = config
+                self.file = open(config.path)
+                self.steps = 0
+        """
+    note = "            def note(self):\n                self.file.write(self.steps)\n"
+    ours = f"{base.rstrip()}\n\n{note}"
+    theirs = base.replace("        self.file = open(config.path)\n", "")
+    assert "self.file would be undefined" in asked(base, ours, theirs)
+    clean(base, ours.replace("self.file.write", "print"), theirs)
+    clean(
+        base,
+        ours.replace("def note(self):", "def note(self):\n                self.file = 1"),
+        theirs,
+    )
+
+
 def test_what_both_bind_anew_has_an_order() -> None:
     base = "def build(config):\n    train, val = read(config)\n    return load(train, val)\n"
     ours = base.replace("    return", "    train = Augmented(train)\n    return")

@@ -9,6 +9,7 @@ from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
 from scaffold.merge.guards.copied_code import find_copied_code
 from scaffold.merge.guards.element_forms import find_element_forms
+from scaffold.merge.guards.lost_attributes import find_lost_attributes
 from scaffold.merge.guards.moved_out import find_moved_out
 from scaffold.merge.guards.name_clashes import find_name_clashes
 from scaffold.merge.guards.own_accumulation import (
@@ -44,6 +45,7 @@ GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
     find_stale_reads,
     find_element_forms,
     find_replaced_weights,
+    find_lost_attributes,
     find_moved_out,
     find_copied_code,
     find_refused_accumulation,
