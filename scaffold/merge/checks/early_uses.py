@@ -5,11 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scaffold.merge.semantics.scopes import FUNCTIONS, Facts, Parameter
-from scaffold.merge.source.parse import children_of, nodes_of, statements_of
+from scaffold.merge.source.parse import LOOPS, children_of, nodes_of, statements_of
 
 _TURNS = (ast.Return, ast.Raise, ast.Break, ast.Continue)  # no code below them runs
 _EXITS = ("sys.exit", "exit", "pytest.fail", "parser.error")  # calls that never return
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def used_too_early(facts: Facts) -> Iterator[tuple[str, int]]:
@@ -89,7 +88,7 @@ class _Run:
             if test and ends[0]:
                 self.known.setdefault(test, set()).update(ends[0])
             reached = [end for end in ends if end is not None]
-            if not reached and not isinstance(node, _LOOPS):
+            if not reached and not isinstance(node, LOOPS):
                 return None
             now = set.intersection(*reached) if reached else now
             if isinstance(node, ast.Try):

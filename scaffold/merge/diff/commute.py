@@ -16,12 +16,11 @@ from scaffold.merge.semantics.effects import (
     root_of,
 )
 from scaffold.merge.semantics.flow import bound_in, read_in
-from scaffold.merge.source.parse import last_name
+from scaffold.merge.source.parse import LOOPS, last_name
 from scaffold.merge.source.statement import PYTHON, Statement, Statements, parse_units
 from scaffold.merge.source.training import prepares, steps_schedule
 
 _SCHEDULE = ("steps", "schedule")
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 # after these, other code still runs; after `raise SystemExit`, none does
 _TURNS = (ast.Break, ast.Continue, ast.Return)
 
@@ -159,7 +158,7 @@ def work_on_given(triple: Triple, gap: int, ours: Statements, theirs: Statements
     if number is None or there is None or there.key != triple.base[number].key:
         return False
     given = effects_of(there).binds
-    in_loop = any(isinstance(triple.base[row].node, _LOOPS) for row in _with_heads(triple, number))
+    in_loop = any(isinstance(triple.base[row].node, LOOPS) for row in _with_heads(triple, number))
     both_set = given & bound_in(ours) & bound_in(theirs)
     if both_set and not in_loop and not any(prepares(unit.text) for unit in [*ours, *theirs]):
         return False

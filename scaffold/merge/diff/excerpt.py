@@ -24,8 +24,8 @@ def shorten(ours: Statements, sides: Sides, kept: Statements) -> Sides:
     one, two = ([(unit.key, unit.depth - side[0].depth) for unit in side] for side in sides)
     same = dict(pairs(one, two))
     known = set(map(_names_in, kept))
-    moved = [_names_in(base[place]) in known for place in same]
-    if 2 * sum(moved) < len(moved):
+    names = [found for place in same if (found := _names_in(base[place]))]
+    if 2 * sum(found in known for found in names) < len(names):
         return sides
     back = {there: place for place, there in same.items()}
     shown = {*_around(base, same), *(back[row] for row in _around(theirs, back))}

@@ -513,10 +513,9 @@ def with_sources(triple: Triple, run: Hunk, number: int) -> Hunk:
     place = next((place for place, part in enumerate(parts) if number < part[1]), -1)
     start, end = parts[place]
     for first, last in reversed(parts[:place]):
-        is_definition = bool(triple.base[first].defined)  # its statements are about its own names
-        effects = [
-            effects_of(unit) for unit in triple.base[first : first + 1 if is_definition else last]
-        ]
+        if triple.base[first].defined:
+            last = first + 1  # the others are about names of its own
+        effects = [effects_of(unit) for unit in triple.base[first:last]]
         done = {name for row in effects for name in row.binds | row.changes | row.roots}
         if done & read_in(triple.base[start:end]):
             start = first

@@ -3,9 +3,8 @@
 import ast
 
 from scaffold.merge.diff.triple import Triple
+from scaffold.merge.source.parse import LOOPS
 from scaffold.merge.source.statement import Statement, Statements
-
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
@@ -53,7 +52,7 @@ def find_changed_blocks(triple: Triple, units: Statements) -> list[int]:
 
 def _loops(heads: Statements, scope: str) -> int:
     """How many loops of a function are among the heads of blocks: `break` leaves the last one."""
-    return sum(isinstance(head.node, _LOOPS) and head.scope == scope for head in heads)
+    return sum(isinstance(head.node, LOOPS) and head.scope == scope for head in heads)
 
 
 def _dropped(triple: Triple, units: Statements) -> set[str]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _STRINGS = ("fstring", "tstring")
 
 
