@@ -30,7 +30,8 @@ def find_gone_files(update: Update) -> Iterator[tuple[str, str, int]]:
     old, new = _uses(update.before), _uses(update.after)
     gone = {_name(use) for use in old if len(new.get(use, ())) < len(old[use])}
     for use, places in new.items():
-        if any(update.before.files.get(p) is not update.after.files[p] for p, _ in places):
+        # a text that did not change has the same facts
+        if any(update.before.files.get(path) is not update.after.files[path] for path, _ in places):
             gone.discard(_name(use))
     left = _uses(update.after, tests=True) if gone else {}
     gone -= {_name(use) for use in (_uses(update.fresh, tests=True) if left else ())}
