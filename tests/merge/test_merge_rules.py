@@ -659,6 +659,17 @@ def test_own_imports_go_with_the_code_of_a_document(own: str) -> None:
     assert clean(base, base.replace(LOADED, own), theirs, "README.md") == theirs
 
 
+def test_a_phrase_of_the_owner_goes_where_an_update_says_it_anew() -> None:
+    base = "# Output\n\nA run writes the final weights to one file, in a new folder.\n"
+    ours = base.replace("final weights", "weights of its best epoch")
+    theirs = "# Output\n\nIn its folder:\n\n- `config.json`: settings\n- `net`: the final weights\n"
+    text = clean(base, ours, theirs, "README.md")
+    assert text == theirs.replace("final weights", "weights of its best epoch")
+    for more in ("- `old`: the final weights\n", "\n# Use\n\nLoad the final weights.\n"):
+        assert merge(base, ours, theirs + more, "README.md").conflicts, "which of them?"
+    assert merge(base, ours.replace("a new", "one"), theirs, "README.md").conflicts
+
+
 def test_new_rows_name_files_in_the_folder_that_the_owner_moved_them_to() -> None:
     base = "| `net.py`, `data.py` | one |\n| `steps.py` | two |\n"
     ours = base.replace("`net", "`src/net").replace("`steps", "`src/steps")

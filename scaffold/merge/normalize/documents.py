@@ -6,11 +6,13 @@ list or table still has others, and the owner has no row of that file.
 """
 
 import re
+from dataclasses import replace
 from itertools import accumulate
 
 from scaffold.merge.diff.mapping import align
 from scaffold.merge.source.imports import imports_in
-from scaffold.merge.source.statement import Rendered, Statement, Statements
+from scaffold.merge.source.matcher import SequenceMatcher
+from scaffold.merge.source.statement import Rendered, Statement, Statements, write_units
 
 DOCUMENTS = (".md", ".rst")
 
@@ -29,6 +31,35 @@ def follow_own_imports(base: Statements, ours: Statements, theirs: Statements) -
         is_own = gone[row + 1] and own.match[row] in places
         was.append(own.of(row) or unit if is_own else unit)
     return was, list(theirs)
+
+
+def follow_phrases(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
+    """Both with the owner's words for a phrase of a line that an update replaces, if the phrase is
+    once in each, and in what comes instead."""
+    own, new = align(base, ours), align(base, theirs)
+    was, now = list(base), list(theirs)
+    for row, unit in enumerate(base):
+        there, start = own.of(row), row
+        if new.match[row] is not None or there is None:
+            continue
+        while start and new.match[start - 1] is None:
+            start -= 1
+        old, words = _phrase(unit.text, there.text)
+        is_one = all(write_units(side).count(old) == 1 for side in (base, theirs))
+        for place in new.inserts[start] if is_one and words and len(old.split()) > 1 else ():
+            text = now[place].text.replace(old, words)
+            if text != now[place].text:
+                was[row], now[place] = there, replace(now[place], lines=(text,), key=text)
+    return was, now
+
+
+def _phrase(old: str, new: str) -> tuple[str, str]:
+    """The words of a line from the first changed one to the last, and the new ones."""
+    one, two = (re.findall(r"\w+|\W", text) for text in (old, new))
+    codes = SequenceMatcher(one, two).get_opcodes()
+    changes = [code for code in codes if code[0] != "equal"] or codes[:1]
+    (_, i, _, x, _), (_, _, j, _, y) = changes[0], changes[-1]
+    return "".join(one[i:j]), "".join(two[x:y])
 
 
 def follow_deleted(base: Statements, ours: Statements, theirs: Statements) -> Rendered:

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 from scaffold.merge.model import OpenFile
 from scaffold.merge.normalize.annotations import follow_annotations
-from scaffold.merge.normalize.documents import DOCUMENTS, follow_deleted, follow_own_imports
+from scaffold.merge.normalize.documents import (
+    DOCUMENTS,
+    follow_deleted,
+    follow_own_imports,
+    follow_phrases,
+)
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.imports import follow_imports
 from scaffold.merge.normalize.moved_calls import follow_moved_calls
@@ -30,7 +35,7 @@ IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in pl
 
 SPELLING: tuple[Rule, ...] = (follow_annotations, follow_imports, follow_keys, follow_output_calls)
 PLACES: tuple[Rule, ...] = (follow_moved_calls, follow_order)
-PAGES: tuple[Rule, ...] = (follow_own_imports, follow_deleted)
+PAGES: tuple[Rule, ...] = (follow_own_imports, follow_phrases, follow_deleted)
 
 
 def normalize_files(files: Sequence[OpenFile], ours: Mapping[str, str]) -> None:
