@@ -1,5 +1,6 @@
 """After an update, all files of a project are checked for what is newly wrong."""
 
+import re
 import time
 from pathlib import Path
 from textwrap import dedent
@@ -373,7 +374,7 @@ def test_a_file_that_is_no_longer_written() -> None:
 
 KEEPING = """\
 def main(config, loader):
-    step, best, waited, history, seen = 0, 1.0, 0, [], {}
+    step, best, waited, history, seen, lowest = 0, 1.0, 0, [], {}, None
     for epoch in range(config.epochs):
         loss = 0.0
         for batch in loader:
@@ -383,7 +384,9 @@ def main(config, loader):
         history.append(loss)
         seen[epoch] = loss
         best = min(best, loss)
-    save(history)
+        if waited > 3:
+            lowest = best
+    save(history, loss, lowest)
 """
 
 
@@ -391,11 +394,11 @@ def test_what_new_checkpoints_lack() -> None:
     before = {"train.py": KEEPING}
     loop = "    for epoch"
     saving = KEEPING.replace(loop, f"    checkpoints = Checkpoints(step)\n{loop}")
-    fresh = saving.replace("waited", "step").replace("history", "step").replace("best", "step")
+    fresh = re.sub("waited|history|best|lowest", "step", saving)
     found = told(before, {"train.py": saving}, {"train.py": fresh})
     why = "is kept in the loop, but checkpoints lack it: a resumed run starts it anew"
     assert [row for row in found if "kept" in row] == [
-        f"train.py:2: {name} {why}" for name in ("best", "history", "waited")
+        f"train.py:2: {name} {why}" for name in ("best", "history", "lowest", "waited")
     ]
     assert not any("kept" in row for row in told({"train.py": saving}, {"train.py": saving}, {}))
 

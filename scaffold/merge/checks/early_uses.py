@@ -34,11 +34,11 @@ def may_be_unset(facts: Facts) -> Iterator[tuple[str, int]]:
         yield from ((name, line) for name, line in run.unsure.items() if name in local)
 
 
-def kept_in_loop(loop: ast.For | ast.While) -> Iterator[str]:
+def kept_in_loop(loop: ast.For | ast.While, below: Collection[str]) -> Iterator[str]:
     """The names whose values a round gets from the one before it: which it reads before it sets
-    them, or appends to."""
+    them, or appends to. And of those that are read `below` the loop, which not each round sets."""
     run = _Run({}, {})
-    run.block(loop.body, set())
+    sure = run.block(loop.body, set()) or set()
     changed = _set_in(loop.body)
     for node in nodes_of(ast.Module(loop.body, [])):
         match node:
@@ -46,7 +46,7 @@ def kept_in_loop(loop: ast.For | ast.While) -> Iterator[str]:
                 changed.add(name)
             case ast.Subscript(ast.Name(name), ctx=ast.Store()):
                 changed.add(name)
-    yield from (name for name in run.unsure if name in changed)
+    yield from changed & ({*run.unsure} | ({*below} - sure))
 
 
 def _functions(facts: Facts) -> Iterator[tuple[list[ast.stmt], Collection[str], set[str]]]:

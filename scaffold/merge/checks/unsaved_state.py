@@ -38,9 +38,15 @@ def _saving(project: Project) -> list[Scope]:
 def _kept(scope: Scope) -> Iterator[tuple[str, int]]:
     """The names that the loops of a function keep, and the lines that set them first, above."""
     above: dict[str, int] = {}
-    for node in children_of(scope.node):
+    body = children_of(scope.node)
+    for place, node in enumerate(body):
         if isinstance(node, ast.For | ast.While):
-            yield from ((name, above[name]) for name in kept_in_loop(node) if name in above)
-        for part in nodes_of(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                above.setdefault(part.id, part.lineno)
+            below = {row.id for part in body[place + 1 :] for row in _names(part, ast.Load)}
+            yield from ((name, above[name]) for name in kept_in_loop(node, below) if name in above)
+        for row in _names(node, ast.Store):
+            above.setdefault(row.id, row.lineno)
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> list[ast.Name]:
+    names = [row for row in nodes_of(node) if isinstance(row, ast.Name)]
+    return [row for row in names if isinstance(row.ctx, context)]
