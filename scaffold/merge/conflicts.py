@@ -80,13 +80,23 @@ def take_side(text: str, ours: bool) -> str:
         plain, ending = take_ending(text)
         return ending.put_on(write_notebook(book, plain))
     lines = text.split("\n")
-    kept: list[str] = []
+    return "\n".join(lines[row] for row in _kept(text, ours))
+
+
+def line_among_markers(text: str, ours: bool, line: int) -> int:
+    """Where a line of `take_side` is in the text with the markers; both from 1."""
+    return _kept(text, ours)[line - 1] + 1
+
+
+def _kept(text: str, ours: bool) -> list[int]:
+    """The numbers of the lines with one side of each conflict, from 0."""
+    kept: list[int] = []
     after = 0
     for first, base, middle, last, _ in _regions(text):
-        kept += lines[after:first]
-        kept += lines[first + 1 : base] if ours else lines[middle + 1 : last]
+        kept += range(after, first)
+        kept += range(first + 1, base) if ours else range(middle + 1, last)
         after = last + 1
-    return "\n".join([*kept, *lines[after:]])
+    return [*kept, *range(after, text.count("\n") + 1)]
 
 
 def _regions(text: str) -> Iterator[tuple[int, int, int, int, str]]:

@@ -7,11 +7,17 @@ generated now. `merge_files` merges all files; `diff/assemble.py` merges one.
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scaffold.merge.checks.deleted import tell_deleted
 from scaffold.merge.checks.project import Wrong, checked_in, find_new_wrongs
-from scaffold.merge.conflicts import Conflict, find_conflicts, frame, take_side
+from scaffold.merge.conflicts import (
+    Conflict,
+    find_conflicts,
+    frame,
+    line_among_markers,
+    take_side,
+)
 from scaffold.merge.diff.assemble import Clash, Piece, assemble, choose_ours, write_pieces
 from scaffold.merge.diff.triple import Hunk
 from scaffold.merge.guards.across_files import check_across_files
@@ -140,7 +146,17 @@ def _warn(merged: Merged, project: Versions) -> None:
         }
         wrongs = find_new_wrongs(before, resolved, rendered)
         found = wrongs if found is None else [wrong for wrong in found if wrong in wrongs]
-    merged.warnings += map(str, found or ())
+    merged.warnings += [
+        str(_among_markers(row, after[row.path]) if row.path in clashing else row)
+        for row in found or ()
+    ]
+
+
+def _among_markers(wrong: Wrong, text: str) -> Wrong:
+    """With its line in the file as it is, not as it is with the owner's side of the conflicts."""
+    if wrong.cell:
+        return wrong
+    return replace(wrong, line=line_among_markers(text, True, wrong.line))
 
 
 def _merge_missing(merged: Merged, name: str, project: Versions) -> None:

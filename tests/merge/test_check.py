@@ -372,6 +372,14 @@ def test_a_file_that_is_no_longer_written() -> None:
     assert told(after, after, {}) == told(before, before, {}) == []
 
 
+def test_a_name_is_told_of_where_it_is_not_defined() -> None:
+    before = files(
+        "def one():\n    step = 1\n    return step\n\n\ndef two(step):\n    return step\n"
+    )
+    after = {path: text.replace("two(step)", "two()") for path, text in before.items()}
+    assert told(before, after) == ["train.py:7: the name step is not defined"]
+
+
 KEEPING = """\
 def main(config, loader):
     step, best, waited, history, seen, lowest = 0, 1.0, 0, [], {}, None

@@ -11,7 +11,7 @@ from textwrap import dedent, indent
 import pytest
 
 from scaffold.merge.checks.project import find_new_wrongs
-from scaffold.merge.conflicts import take_side
+from scaffold.merge.conflicts import frame, line_among_markers, take_side
 from scaffold.merge.diff.assemble import Assembly, Piece
 from scaffold.merge.guards import broken_names
 from scaffold.merge.merge import Merged, merge_files
@@ -1519,6 +1519,16 @@ def test_a_deleted_attribute_that_an_own_method_reads_is_asked_about() -> None:
         ours.replace("def note(self):", "def note(self):\n                self.file = 1"),
         theirs,
     )
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_line_of_one_side_is_found_among_the_markers(ours: bool) -> None:
+    rows = [*frame(["b", "c"], ["d"], [], "one"), "e", *frame([], ["f"], ["g"], "two"), "h", ""]
+    text = "\n".join(["a", *rows])
+    kept = take_side(text, ours).split("\n")
+    assert kept == (["a", "b", "c", "e", "h", ""] if ours else ["a", "e", "g", "h", ""])
+    lines = text.split("\n")
+    assert [lines[line_among_markers(text, ours, n + 1) - 1] for n in range(len(kept))] == kept
 
 
 def test_what_both_bind_anew_has_an_order() -> None:

@@ -29,7 +29,6 @@ from scaffold.merge.semantics.names import UNDEFINED, find_faults, module_of
 from scaffold.merge.semantics.scopes import Facts, Scope
 from scaffold.merge.semantics.types import Class, Module, Object
 from scaffold.merge.source.notebooks import NOTEBOOK, cell_of, notebook_code
-from scaffold.merge.source.parse import nodes_of, parse
 from scaffold.merge.source.versions import Files
 
 _MOST_FILES = 200  # of a larger project, only files that its code imports are checked
@@ -148,22 +147,19 @@ def _find(
 
 def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
     stars = [project.find_module(facts.path, star) for star in facts.stars]
-    names = set()
+    found: dict[str, int] = {}  # with their lines
     for fault in find_faults(text):
-        if fault.kind == UNDEFINED:
-            names.add(fault.name)
-        elif fault.kind.startswith("ImportStarUsage"):
-            has = [star is None or project.has_name(star, fault.name) for star in stars]
-            names |= set() if any(has) else {fault.name}
+        has = [star is None or project.has_name(star, fault.name) for star in stars]
+        if fault.kind == UNDEFINED or (fault.kind.startswith("ImportStarUsage") and not any(has)):
+            found.setdefault(fault.name, fault.line)
     early = list(used_too_early(facts))
     for name, line in early:
-        names.discard(name)
+        found.pop(name, None)
         yield Wrong(facts.path, f"the name {name} is used before it is set", line)
     for name, line in sorted({*may_be_unset(facts)} - {*early}):
         yield Wrong(facts.path, f"the name {name} may not be set here", line)
-    for node in nodes_of(parse(text)) if names else ():
-        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
-            yield Wrong(facts.path, f"the name {node.id} is not defined", node.lineno)
+    for name, line in found.items():
+        yield Wrong(facts.path, f"the name {name} is not defined", line)
 
 
 def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:

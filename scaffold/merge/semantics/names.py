@@ -9,7 +9,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -23,6 +23,7 @@ class Fault:
     kind: str
     name: str
     source: str = ""  # the file that should define it
+    line: int = field(default=0, compare=False)  # of the first one that pyflakes finds
 
     def __str__(self) -> str:
         return self.kind.format(name=self.name)
@@ -51,14 +52,14 @@ def find_faults(text: str) -> Counter[Fault]:
     except SyntaxError:
         return Counter({Fault(UNREADABLE, ""): 1})
     found: Counter[Fault] = Counter()
-    for message in Checker(tree).messages:
+    for message in sorted(Checker(tree).messages, key=lambda message: message.lineno):
         kind = type(message).__name__
         first = message.message_args[0] if message.message_args else ""
         name = str(getattr(first, "name", first))
         words = _WORDS.get(kind, f"{kind}: {{name}}")
         if kind == "RedefinedWhileUnused" and _is_imported_twice(tree, name):
             words = REPEATED_IMPORT
-        found[Fault(words, name)] += 1
+        found[Fault(words, name, line=message.lineno)] += 1
     for repeated in _repeated_fields(tree):
         found[Fault("the field {name} would be defined twice", repeated)] += 1
     return found
