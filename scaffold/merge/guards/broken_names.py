@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from scaffold.merge.diff.assemble import Clash, choose, choose_ours
+from scaffold.merge.diff.assemble import Assembly, Clash, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes, their_parts, with_sources
 from scaffold.merge.diff.leaving import adds_to_what_goes
 from scaffold.merge.diff.triple import Hunk, Triple
@@ -38,7 +38,7 @@ from scaffold.merge.source.parse import parse
 from scaffold.merge.source.statement import PYTHON, TOML, Statements, write_units
 
 # each yields hunks with a reason to ask
-GUARDS: tuple[Callable[[Triple], Iterator[tuple[Hunk, str]]], ...] = (
+GUARDS: tuple[Callable[[Assembly], Iterator[tuple[Hunk, str]]], ...] = (
     find_reverted_edits,
     find_name_clashes,
     find_split_loops,

@@ -3,26 +3,28 @@
 import ast
 from collections.abc import Iterator
 
-from scaffold.merge.diff.triple import Hunk, Triple
+from scaffold.merge.diff.assemble import Assembly, choose
+from scaffold.merge.diff.triple import Hunk
 from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Statement
 
 
-def find_lost_attributes(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+def find_lost_attributes(assembly: Assembly) -> Iterator[tuple[Hunk, str]]:
     """The lines, each with the reason to ask about it."""
-    ours, theirs = triple.ours, triple.theirs
-    deleted = {n for n, place in enumerate(theirs.match) if place is None and ours.of(n)}
-    if not any(_attributes(triple.base[number], ast.Store) for number in deleted):
-        return
-    kept = [
-        unit for place, unit in enumerate(ours.units) if ours.number_of.get(place) not in deleted
+    lost = [
+        (number, name)
+        for number, unit in enumerate(assembly.base)
+        if assembly.theirs.of(number) is None and assembly.ours.of(number)
+        for name in sorted(_attributes(unit, ast.Store))
     ]
+    pieces = assembly.merge() if lost else []
+    merged = choose(pieces, lambda clash: clash.theirs)
     read, known = (
-        {name for unit in units for name in _attributes(unit, context)}
-        for units, context in ((kept, ast.Load), ([*kept, *theirs.units], ast.Store))
+        {name for unit in merged for name in _attributes(unit, context)}
+        for context in (ast.Load, ast.Store)
     )
-    for number in sorted(deleted):
-        for name in sorted(_attributes(triple.base[number], ast.Store) & read - known):
+    for number, name in lost:
+        if name in read - known:
             yield (number, number + 1), f"self.{name[1]} would be undefined"
 
 
