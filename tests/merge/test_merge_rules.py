@@ -1320,21 +1320,22 @@ def test_a_break_that_would_leave_another_loop_of_its_owner_is_asked_about() -> 
     clean(base, ours, base.replace("train(batch)\n", stop))
 
 
+FINISH = """\
+def main(model, loader, folder):
+    train(model, loader)
+    save_model(model, folder)
+    metrics = evaluate(model, loader)
+    log(metrics)
+    return metrics
+"""
+
+
 def test_a_new_line_stays_below_what_it_reads_where_lines_around_that_are_moved() -> None:
-    base = """
-        def main(model, loader, folder):
-            train(model, loader)
-            save_model(model, folder)
-            metrics = evaluate(model, loader)
-            log(metrics)
-            copy_files(model, folder)
-            return metrics
-        """
-    lines = base.split("\n")
-    inside = f"    {lines[3].strip()}\n    {lines[6].strip()}\n"
-    ours = "\n".join([*lines[:3], "            export(model, folder)", *lines[4:6], *lines[7:]])
-    ours = f"def export(model, folder):\n{inside}\n\n{dedent(ours).lstrip()}"
-    theirs = base.replace("log(metrics)\n", "log(metrics)\n            append(metrics)\n")
+    base = FINISH.replace("    return", "    copy_files(model, folder)\n    return")
+    parts = "    save_model(model, folder)\n    copy_files(model, folder)\n"
+    own = f"def export(model, folder):\n{parts}"
+    ours = f"{own}\n\n{FINISH.replace('save_model(', 'export(')}"
+    theirs = base.replace("log(metrics)\n", "log(metrics)\n    append(metrics)\n")
     text = clean(base, ours, theirs)
     assert text.index("evaluate(") < text.index("append(metrics)") < text.index("return metrics")
 
@@ -1473,31 +1474,12 @@ def test_of_functions_that_go_only_those_are_shown_that_an_edited_one_needs() ->
 
 
 def test_another_call_in_place_of_the_first_moved_line_goes_into_the_function_too() -> None:
-    base = """
-        def main(model, loader, folder):
-            train(model, loader)
-            save_model(model, folder)
-            metrics = evaluate(model, loader)
-            log(metrics)
-            return metrics
-        """
-    ours = """
-        def main(model, loader, folder):
-            train(model, loader)
-            metrics = finish(model, loader, folder)
-            return metrics
-
-
-        def finish(model, loader, folder):
-            save_model(model, folder)
-            metrics = evaluate(model, loader)
-            log(metrics)
-            return metrics
-        """
-    theirs = base.replace(
-        "save_model(model, folder)", 'average()\n            save_weights(model, folder / "last")'
-    )
-    text = clean(base, ours, theirs)
+    start, end = FINISH.index("    save_model"), FINISH.index("    return")
+    call = "    metrics = finish(model, loader, folder)\n"
+    ours = f"{FINISH[:start]}{call}{FINISH[end:]}"
+    ours += f"\n\ndef finish(model, loader, folder):\n{FINISH[start:]}"
+    save = 'average()\n    save_weights(model, folder / "last")'
+    text = clean(FINISH, ours, FINISH.replace("save_model(model, folder)", save))
     assert text.index("average") < text.index("def finish") < text.index("save_weights")
 
 

@@ -59,7 +59,7 @@ def can_commute(
     if first.leaves and second.leaves:
         return False
     if (first.leaves or second.leaves) and _tests(tree) & _tests(other):
-        return False  # the same condition ends in one, and goes on in the other
+        return False  # under the same condition, only one of them leaves
     ends = ((tree, first, second), (other, second, first))
     for part, x, y in ends[:1] if in_order else ends:
         turns = any(isinstance(node, _TURNS) for node in outer_nodes(part))

@@ -74,10 +74,8 @@ def shows_text(call: ast.Call) -> bool:
 
 def calls_instead(old: Statement, unit: Statement) -> bool:
     """Whether a statement makes another call, with all that the old one reads."""
-    values = [getattr(row.node, "value", None) for row in (old, unit)]
-    is_call = all(isinstance(value, ast.Call) for value in values) and unit.depth == old.depth
-    alone = all(isinstance(row.node, ast.Expr) for row in (old, unit))
-    return is_call and alone and effects_of(old).reads <= effects_of(unit).reads
+    is_call = bool(_called(old) and _called(unit)) and unit.depth == old.depth
+    return is_call and effects_of(old).reads <= effects_of(unit).reads
 
 
 def can_be_repeated(unit: Statement) -> bool:
