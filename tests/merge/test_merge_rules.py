@@ -1474,12 +1474,12 @@ def test_of_functions_that_go_only_those_are_shown_that_an_edited_one_needs() ->
 
 
 def test_another_call_in_place_of_the_first_moved_line_goes_into_the_function_too() -> None:
-    start, end = FINISH.index("    save_model"), FINISH.index("    return")
-    call = "    metrics = finish(model, loader, folder)\n"
-    ours = f"{FINISH[:start]}{call}{FINISH[end:]}"
-    ours += f"\n\ndef finish(model, loader, folder):\n{FINISH[start:]}"
-    save = 'average()\n    save_weights(model, folder / "last")'
-    text = clean(FINISH, ours, FINISH.replace("save_model(model, folder)", save))
+    base = FINISH.replace("main(", "main(accelerator, ").replace("save_", "accelerator.save_")
+    start, end = base.index("    accelerator.save_model"), base.index("    return")
+    given = "finish(accelerator, model, loader, folder)"
+    ours = f"{base[:start]}    metrics = {given}\n{base[end:]}\n\ndef {given}:\n{base[start:]}"
+    save = 'average()\n    save_weights(accelerator, model, folder / "last")'
+    text = clean(base, ours, base.replace("accelerator.save_model(model, folder)", save))
     assert text.index("average") < text.index("def finish") < text.index("save_weights")
 
 
