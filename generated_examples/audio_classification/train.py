@@ -8,7 +8,6 @@ import sys
 import time
 from itertools import islice
 from math import cos, pi
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -111,8 +110,7 @@ def main(config: Config) -> dict[str, float]:
     if not config.resume:  # a resumed run writes it at the end
         write_config(accelerator, config, config.output_dir)
     if accelerator.is_main_process:  # a label is an index into this list
-        Path(config.output_dir).mkdir(parents=True, exist_ok=True)
-        Path(config.output_dir, "classes.json").write_text(json.dumps(class_names(config)))
+        (config.output_dir / "classes.json").write_text(json.dumps(class_names(config)))
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps and not progress.batch:  # max_steps ended the run

@@ -8,7 +8,6 @@ import sys
 import time
 from itertools import islice
 from math import cos, pi
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -127,8 +126,7 @@ def main(config: Config) -> dict[str, float]:
     if not config.resume:  # a resumed run writes it at the end
         write_config(accelerator, config, config.output_dir)
     if accelerator.is_main_process:  # a letter id is an index into this list
-        Path(config.output_dir).mkdir(parents=True, exist_ok=True)
-        Path(config.output_dir, "letters.json").write_text(json.dumps(list_letters(config)))
+        (config.output_dir / "letters.json").write_text(json.dumps(list_letters(config)))
 
     for epoch in range(progress.epoch, config.epochs):
         if progress.step >= total_steps and not progress.batch:  # max_steps ended the run

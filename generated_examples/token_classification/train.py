@@ -8,7 +8,6 @@ import sys
 import time
 from itertools import islice
 from math import cos, pi
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -125,8 +124,7 @@ def main(config: Config) -> dict[str, float]:
     if not config.resume:  # a resumed run writes it at the end
         write_config(accelerator, config, config.output_dir)
     if accelerator.is_main_process:  # a target is an index into this list
-        Path(config.output_dir).mkdir(parents=True, exist_ok=True)
-        Path(config.output_dir, "tags.json").write_text(json.dumps(tag_names(config)))
+        (config.output_dir / "tags.json").write_text(json.dumps(tag_names(config)))
     for part, words in zip(("training", "validation", "test"), count_cut(config), strict=True):
         if words:
             accelerator.print(

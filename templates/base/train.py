@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 from schedulefree import AdamWScheduleFree
 from torch.optim import SGD, Adafactor, Adam, AdamW
@@ -60,8 +59,8 @@ with averaged(optimizer):
 
 #: slot start_of_training with saved_classes
 if accelerator.is_main_process:  # a label is an index into this list
-    Path(config.output_dir).mkdir(parents=True, exist_ok=True)
-    Path(config.output_dir, "classes.json").write_text(json.dumps(class_names(config)))
+    #: slot folder
+    (config.output_dir / "classes.json").write_text(json.dumps(class_names(config)))
 
 #: slot back_to_training when loop=complete
 model.train()

@@ -117,6 +117,7 @@ def main(config: Config) -> dict[str, float]:
 #: slot after_evaluation
 #: slot before_evaluation
 #: slot before_end
+#: slot folder
 #: region count
 #: end count
 #: end unused
@@ -139,3 +140,6 @@ tokens_seen += count_tokens(targets).sum()
 #: replace mean with tokens
 loss_sum, tokens_seen = accelerator.reduce((loss_sum, tokens_seen), "sum")
 train_loss = loss_sum / tokens_seen
+
+#: slot folder
+config.output_dir.mkdir(parents=True, exist_ok=True)

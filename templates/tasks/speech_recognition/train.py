@@ -1,6 +1,5 @@
 import json
 from itertools import islice
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -64,8 +63,8 @@ train_loss.add(loss, len(sizes))
 
 #: slot start_of_training when model=ctc|pretrained
 if accelerator.is_main_process:  # a letter id is an index into this list
-    Path(config.output_dir).mkdir(parents=True, exist_ok=True)
-    Path(config.output_dir, "letters.json").write_text(json.dumps(list_letters(config)))
+    #: slot folder
+    (config.output_dir / "letters.json").write_text(json.dumps(list_letters(config)))
 
 #: replace write_transcripts when model=ctc|pretrained
 write_transcripts(accelerator, model, shown, list_letters(config), path)

@@ -1,6 +1,5 @@
 import json
 from itertools import islice
-from pathlib import Path
 
 import torch
 
@@ -46,8 +45,8 @@ train_loss.add(losses, targets)
 
 #: slot start_of_training
 if accelerator.is_main_process:  # a target is an index into this list
-    Path(config.output_dir).mkdir(parents=True, exist_ok=True)
-    Path(config.output_dir, "tags.json").write_text(json.dumps(tag_names(config)))
+    #: slot folder
+    (config.output_dir / "tags.json").write_text(json.dumps(tag_names(config)))
 for part, words in zip(("training", "validation", "test"), count_cut(config), strict=True):
     if words:
         accelerator.print(f"{words} words of the {part} data are beyond --max-length and are left out")
