@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from scaffold.merge.checks.deleted import tell_deleted
+from scaffold.merge.checks.left_out import tell_left_out
 from scaffold.merge.checks.project import Wrong, checked_in, find_new_wrongs
 from scaffold.merge.conflicts import (
     Conflict,
@@ -94,6 +95,7 @@ def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | La
         merged.files[file.path] = file.ending.put_on(_write(merged, file, name_cause))
     for file in notebooks:
         _write_notebook(merged, file, name_cause)
+    merged.notes += tell_left_out(project, merged.files)
     merged.warnings += tell_deleted(project, merged.files)
     _warn(merged, project)
     merged.files = dict(sorted(merged.files.items()))

@@ -14,8 +14,6 @@ from scaffold.merge.source.imports import imports_in
 from scaffold.merge.source.matcher import SequenceMatcher
 from scaffold.merge.source.statement import Rendered, Statement, Statements, write_units
 
-DOCUMENTS = (".md", ".rst")
-
 
 def follow_own_imports(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """The pristine document with the owner's imports in code that an update replaces, of names that

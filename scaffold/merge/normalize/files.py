@@ -6,7 +6,6 @@ from dataclasses import replace
 from scaffold.merge.model import OpenFile
 from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.documents import (
-    DOCUMENTS,
     follow_deleted,
     follow_own_imports,
     follow_phrases,
@@ -21,6 +20,7 @@ from scaffold.merge.normalize.renamed_keys import follow_keys
 from scaffold.merge.semantics.names import defines, module_of
 from scaffold.merge.source import style
 from scaffold.merge.source.statement import (
+    DOCUMENTS,
     PYTHON,
     Rendered,
     Statement,

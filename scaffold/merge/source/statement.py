@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from scaffold.merge.source.training import without_mark
 
 PYTHON, TOML, TEXT = "python", "toml", "text"
+DOCUMENTS = (".md", ".rst")
 
 # what makes the part of a block parse, above it and below it
 _FRAMES = {
