@@ -100,9 +100,9 @@ def plan_update(
 
 
 def read_code(folder: Path, places: Iterable[str]) -> dict[str, str]:
-    """The files at these places, and other code of the owner, which may need what they hold."""
+    """The files at these places, and other code and pages of the owner, which may need them."""
     found = {place: text for place in places if (text := read_text(folder, place)) is not None}
-    found |= read_texts(folder, (), {".ipynb", ".py", ".sbatch", ".sh"})
+    found |= read_texts(folder, (), {".ipynb", ".md", ".py", ".sbatch", ".sh"})
     return found | read_named(folder, found)
 
 

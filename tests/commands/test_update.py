@@ -185,6 +185,22 @@ def test_newlines_of_windows_are_no_edit(cli: Cli, project: Path) -> None:
     assert [row[:21] for row in edits] == ["-    epochs: int = 20", "+    epochs: int = 50"]
 
 
+def test_what_changes_in_a_section_that_went_to_another_page_is_told(
+    cli: Cli, project: Path
+) -> None:
+    readme, page = project / "README.md", project / "docs/runs.md"
+    start, title, section = readme.read_text().partition("## Output")
+    section, end, rest = section.partition("\n## ")
+    write_files(project, {"README.md": f"{start}## {rest}", "docs/runs.md": f"{title}{section}"})
+    kept = page.read_text()
+    result = cli("update", project, "--set", "features.metrics_file.enabled=false")
+    (told,) = re.findall(r"docs/runs.md: this was in README.md.*:\n  (.*)", result.out)
+    assert result.code == 0 and told.startswith("- `metrics.jsonl`: ") and told in kept
+    assert page.read_text() == kept and end and "metrics.jsonl" not in readme.read_text()
+    result = cli("add", "profiler", project)
+    assert "README.md: left out, because" in result.out and "\n  - `profile_*`: " in result.out
+
+
 def test_a_module_that_became_a_package_is_found(cli: Cli, project: Path) -> None:
     (project / "data").mkdir()
     (project / "data/__init__.py").touch()

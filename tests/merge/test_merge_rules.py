@@ -2957,17 +2957,6 @@ def test_a_sentence_behind_one_that_the_owner_replaced_is_left_out() -> None:
     assert note.split(":\n")[1] == "  At first, expect 0.97.\n  This project changes it."
 
 
-def test_what_changes_in_a_section_that_the_owner_moved_to_another_page_is_told() -> None:
-    base = "# Digits\n\n## Output\n\n- `log`: values\n- `net`: weights\n\n## Use\n\nRun it.\n"
-    ours = {"README.md": "# Digits\n\n## Use\n\nRun it.\n", "runs.md": base[10:51]}
-    theirs = base.replace("- `log`: values", "- `best`: weights")
-    merged = merge_files(Pristine("", {}, {"README.md": base}), ours, {"README.md": theirs}, "")
-    assert merged.files["README.md"] == ours["README.md"]
-    left_out, kept = merged.notes
-    assert left_out.endswith("around it:\n  - `best`: weights")
-    assert kept.startswith("runs.md: ") and kept.endswith(":\n  - `log`: values")
-
-
 def test_what_completes_a_result_moves_with_it() -> None:
     call = "        metrics |= evaluate(model)\n"
     loop = "    for batch in model:\n        train(batch)\n"
