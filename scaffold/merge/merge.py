@@ -4,10 +4,12 @@ Each file has three versions: as it was generated, as its owner edited it, and a
 generated now. `merge_files` merges all files; `diff/assemble.py` merges one.
 """
 
+import ast
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 from scaffold.merge.checks.deleted import tell_deleted
 from scaffold.merge.checks.left_out import tell_left_out
@@ -31,7 +33,7 @@ from scaffold.merge.normalize.import_paths import follow_import_paths
 from scaffold.merge.normalize.moved_definitions import fill_new_files, follow_definitions
 from scaffold.merge.normalize.new_files import name_new_files
 from scaffold.merge.normalize.notebooks import merge_notebook
-from scaffold.merge.normalize.order import chunks
+from scaffold.merge.normalize.order import Part, chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
 from scaffold.merge.semantics.effects import only_adds
 from scaffold.merge.semantics.imports import mended
@@ -39,6 +41,7 @@ from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test, modu
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_in, imports_of
 from scaffold.merge.source.notebooks import NOTEBOOK, read_notebook
+from scaffold.merge.source.parse import nodes_of, tree_of
 from scaffold.merge.source.statement import PYTHON, TEXT, split, write_units
 from scaffold.merge.source.versions import Files, Generated, Versions
 
@@ -221,6 +224,10 @@ def _merge_dropped(
         merged.notes.append(f"{file.path} has only what you added to it: the rest is gone.")
         return
     cause = name_cause(file.path, base)
+    is_test = PurePosixPath(file.path).name.startswith("test_") and file.kind == PYTHON
+    if is_test and (found := _edited(text, base)):  # nothing imports the other tests
+        text, base = found
+        merged.notes.append(f"{file.path} has only what you changed in it: the rest is gone.")
     rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
     merged.files[file.path] = file.ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(file.path, 1, cause))
@@ -236,6 +243,26 @@ def _added(text: str, base: str) -> str:
         return ""
     found = mended(write_units([unit for _, chunk in new for unit in chunk]), "", ())
     return "" if any(row.kind == UNDEFINED for row in find_faults(found)) else found.lstrip("\n")
+
+
+def _edited(text: str, base: str) -> tuple[str, str] | None:
+    """What an owner changed in a file of tests, with what it needs, and that as it was."""
+    known, own = (list(chunks(split(side, PYTHON))) for side in (base, text))
+    imports = {part for part, _ in own if part.startswith("Import")}
+    edited = {part for part, chunk in own if (part, chunk) not in known} - imports
+    kept, more = set[str](), edited
+    while more:
+        kept |= more
+        code = mended(_written(own, kept | imports), "", ())
+        needed = {row.name for row in find_faults(code) if row.kind == UNDEFINED}
+        needed |= {node.arg for node in nodes_of(tree_of(code)) if isinstance(node, ast.arg)}
+        found = {part for part, _ in own if part.startswith(("bind ", *_DEFINITIONS))} - kept
+        more = {part for part in found if needed.intersection(part.split()[1:])}
+    return (code.lstrip("\n"), _written(known, edited).lstrip("\n")) if edited else None
+
+
+def _written(parts: Sequence[Part], names: Collection[str]) -> str:
+    return write_units([unit for part, chunk in parts if part in names for unit in chunk])
 
 
 def _only_adds_to_lists(text: str, base: str) -> bool:
