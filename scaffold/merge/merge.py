@@ -248,16 +248,17 @@ def _added(text: str, base: str) -> str:
 def _edited(text: str, base: str) -> tuple[str, str] | None:
     """What an owner changed in a file of tests, with what it needs, and that as it was."""
     known, own = (list(chunks(split(side, PYTHON))) for side in (base, text))
-    imports = {part for part, _ in own if part.startswith("Import")}
-    edited = {part for part, chunk in own if (part, chunk) not in known} - imports
-    kept, more = set[str](), edited
+    parts = [part for part, _ in own if part.startswith(("bind ", *_DEFINITIONS))]
+    named = {part for part in parts if part.split()[1].isidentifier()}
+    kept = {part for part, _ in own} - named  # imports, and what sets something up
+    changed = {part for part, chunk in own if (part, chunk) not in known}
+    more = edited = {part for part in changed if not part.startswith("Import")}
     while more:
         kept |= more
-        code = mended(_written(own, kept | imports), "", ())
+        code = mended(_written(own, kept), "", ())
         needed = {row.name for row in find_faults(code) if row.kind == UNDEFINED}
         needed |= {node.arg for node in nodes_of(tree_of(code)) if isinstance(node, ast.arg)}
-        found = {part for part, _ in own if part.startswith(("bind ", *_DEFINITIONS))} - kept
-        more = {part for part in found if needed.intersection(part.split()[1:])}
+        more = {part for part in named - kept if needed.intersection(part.split()[1:])}
     return (code.lstrip("\n"), _written(known, edited).lstrip("\n")) if edited else None
 
 

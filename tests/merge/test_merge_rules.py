@@ -1031,11 +1031,12 @@ def test_what_the_owner_added_to_a_file_that_goes_stays() -> None:
 def test_of_tests_that_go_a_question_shows_what_the_owner_changed() -> None:
     helpers = "LIMIT = 3\n\n\n@pytest.fixture\ndef net():\n    return LIMIT\n\n\n"
     test, other = "def test_it(net):\n    assert net\n", "\n\ndef test_other():\n    assert json\n"
-    base = {"test_net.py": f"import json\n\nimport pytest\n\n{helpers}{test}{other}"}
+    start = 'import os\n\nimport pytest\n\nos.environ["CPU"] = "1"\n'
+    base = {"test_net.py": f"import json\n{start}{helpers}{test}{other}"}
     own = f"{test}    assert net == 3\n"
     merged = project(base, {"test_net.py": base["test_net.py"].replace(test, own)}, {})
     text = merged.files["test_net.py"] or ""
-    assert take_side(text, True) == f"import pytest\n\n{helpers}{own}"
+    assert take_side(text, True) == f"{start}{helpers}{own}"
     assert f"previously generated\n{test}=======\n>>>>>>>" in text
     assert merged.notes == ["test_net.py has only what you changed in it: the rest is gone."]
 
