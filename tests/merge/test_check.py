@@ -358,6 +358,11 @@ def test_one_file_that_both_sides_write() -> None:
     assert told(both, both, rendered) == [], "it was there before"
     other = {**own, "saves.py": rendered["saves.py"].replace("best", "last")}
     assert told(own, other, {"saves.py": other["saves.py"]}) == []
+    own, both, rendered = (
+        {path: text.replace("config.output_dir", "folder") for path, text in files.items()}
+        for files in (own, both, rendered)
+    )
+    assert told(own, both, rendered) == [], "a variable may be another folder in another file"
 
 
 def test_a_file_that_is_no_longer_written() -> None:

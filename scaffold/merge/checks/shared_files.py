@@ -45,11 +45,19 @@ def _name(use: str) -> str:
 
 
 def _uses(project: Project, tests: bool = False) -> _Places:
-    """Where paths of files stand in the code, by the name of their folder and their own."""
+    """Where paths of files stand in the code, by the name of their folder and their own.
+
+    A folder in a variable is another one in each file, unless an attribute has that name.
+    """
     found: _Places = defaultdict(list)
+    lefts = (node.left for facts in project.files.values() for node in facts.divisions)
+    attributes = {left.attr for left in lefts if isinstance(left, ast.Attribute)}
     for path, facts in sorted(project.files.items()):
         for node in facts.divisions if tests or not is_test(path) else ():
+            folder = last_name(node.left)
+            is_local = isinstance(node.left, ast.Name) and folder not in attributes
+            where = f"{path}: " if is_local else ""
             match node.right:
                 case ast.Constant(str() as name) if "." in name:
-                    found[f'{last_name(node.left)} / "{name}"'].append((path, node.lineno))
+                    found[f'{where}{folder} / "{name}"'].append((path, node.lineno))
     return found
