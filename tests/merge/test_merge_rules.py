@@ -606,6 +606,9 @@ def test_a_file_that_was_put_into_another_one_is_followed() -> None:
     theirs = {**base, "weights.py": save.replace("write(", "write_safely(")}
     merged = project(base, ours, theirs)
     assert "write_safely(model)" in (merged.files["train.py"] or "") and not merged.notes
+    theirs["test_it.py"] = "import weights\n\nweights.save(2)\n"
+    merged = project(base, ours, theirs)
+    assert merged.files["test_it.py"] == "import train as weights\n\nweights.save(2)\n"
 
 
 def test_new_files_get_the_names_of_the_owner() -> None:

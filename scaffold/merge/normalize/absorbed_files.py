@@ -36,8 +36,8 @@ def follow_absorbed(project: Versions) -> Versions:
         if project.place(name) in project.ours or not name.endswith(".py") or is_test(name):
             continue
         absorbed = _find(name, project)
-        if absorbed and _concerns(name, base, theirs) and not _is_imported_whole(absorbed, theirs):
-            was = _definitions(base[name])
+        was = _definitions(base[name])
+        if absorbed and _concerns(name, base, theirs) and _can_import(absorbed, was, project):
             base, theirs = (_moved(absorbed, was, side, project) for side in (base, theirs))
     return replace(project, base=base, theirs=theirs)
 
@@ -84,14 +84,16 @@ def _values(text: str, went: Chunks, own: str) -> Chunks:
     }
 
 
-def _is_imported_whole(absorbed: Absorbed, files: Files) -> bool:
-    """Whether code calls the definitions by the name of their module."""
-    return any(
+def _can_import(absorbed: Absorbed, was: Chunks, project: Versions) -> bool:
+    """Whether code that imports the whole module finds all its definitions in the new place."""
+    is_whole = any(
         not row.name and row.is_from(absorbed.name)
-        for path, text in files.items()
+        for path, text in project.theirs.items()
         if path.endswith(".py")
         for row in imports_in(text)
     )
+    has_all = was.keys() <= absorbed.definitions
+    return not is_whole or (has_all and not _module_in(absorbed, project.ours).startswith("."))
 
 
 def _moved(absorbed: Absorbed, was: Chunks, side: Files, project: Versions) -> dict[str, str]:
@@ -130,6 +132,8 @@ def _module_in(absorbed: Absorbed, ours: Files) -> str:
 
 def _import_from(text: str, old: str, new: str) -> str:
     """The text with the imports of one module from another one, or without them."""
+    if new:
+        text = re.sub(rf"(?m)^([ \t]*)import {old}$", rf"\1import {new} as {old}", text)
     if not re.search(rf"\bfrom {re.escape(old)} import\b", text):
         return text
     nodes = [node for node in nodes_of(tree_of(text)) if isinstance(node, ast.ImportFrom)]
