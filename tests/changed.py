@@ -26,9 +26,9 @@ from scaffold.render.conditions import Situation
 from scaffold.render.templates import active_components, find_sources
 from support.paths import REPOSITORY, TEMPLATES
 
-NOTES = "scaffold/answers"  # in pytest's cache: of each test, those of its projects
+NOTES = "scaffold/projects"  # in pytest's cache: of each test, the answers of its projects
 
-Answers = tuple[tuple[str, Value], ...]
+Answers = tuple[tuple[str, Value], ...]  # those that differ from the defaults
 READ: Answers = ()  # of a test that rendered nothing: it read templates, or started a process
 rendered: set[Answers] = set()  # by the test, or the fixture, that is running
 of_fixtures: dict[str, set[Answers]] = {}  # by those that several tests share
@@ -40,7 +40,7 @@ def watch() -> None:
 
     def compose_and_note(catalog: Catalog, answers: Mapping[str, Value]) -> Any:
         if catalog.root == TEMPLATES:
-            rendered.add(tuple(answers.items()))
+            rendered.add(without_defaults(answers))
         return compose(catalog, answers)
 
     def note(event: str, arguments: tuple) -> None:
@@ -70,7 +70,18 @@ def note_projects(folder: Path) -> None:
     """Note the projects in a folder, of a test that made them with other processes."""
     for path in (folder / PRISTINE, *folder.glob(f"*/{PRISTINE}")):
         if path.is_file():
-            rendered.add(tuple(json.loads(path.read_text(encoding="utf-8"))["answers"].items()))
+            answers = json.loads(path.read_text(encoding="utf-8"))["answers"]
+            rendered.add(without_defaults(answers))
+
+
+def without_defaults(answers: Mapping[str, Value]) -> Answers:
+    """The answers of a project, without most of them: its task and loop are always there."""
+    options = load_catalog().settings
+    return tuple(
+        (key, value)
+        for key, value in answers.items()
+        if key.startswith("project.") or key not in options or options[key].default != value
+    )
 
 
 def rendered_for(item: pytest.Item) -> list[Answers]:
@@ -140,7 +151,9 @@ def come_from(answers: list, templates: Collection[str]) -> bool:
 @cache
 def sources(answers: Answers) -> frozenset[str]:
     """The files of the templates that a project comes from."""
-    catalog, given = load_catalog(), dict(answers)
+    catalog = load_catalog()
+    defaults = {key: option.default for key, option in catalog.settings.items()}
+    given = {**defaults, **dict(answers)}
     components = active_components(catalog, given)
     paths = {one.manifest for one in components if one.manifest.is_file()}
     paths.add(catalog.root / "tasks" / "options.toml")

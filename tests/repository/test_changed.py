@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from changed import select, sources
+from changed import select, sources, without_defaults
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
@@ -39,7 +39,7 @@ class Item:
 
 def answers(**given: object) -> list:
     named = {key.replace("__", "."): value for key, value in given.items()}
-    return list(resolve(load_catalog(), {"project.name": "example", **named}).items())
+    return list(without_defaults(resolve(load_catalog(), {"project.name": "example", **named})))
 
 
 FAST, DRAWN, TEXT = (
@@ -82,6 +82,9 @@ def test_what_a_file_affects(changed: str, expected: list[Item]) -> None:
 
 
 def test_a_project_comes_from_what_is_on() -> None:
+    answers = resolve(load_catalog(), {"project.name": "example", "project.task": "gan"})
+    short = without_defaults(answers)
+    assert len(short) < 20 < len(answers) and sources(short) == sources(tuple(answers.items()))
     plain, ema = (sources(tuple(rows)) for rows in NOTED[EMA.nodeid])
     assert {path.split("/")[2] for path in ema - plain} == {"ema"}
     assert all((REPOSITORY / path).is_file() for path in ema)
