@@ -32,9 +32,12 @@ def test_a_step_is_the_mean_over_tokens(tmp_path, capsys):
         optimizer.register_step_pre_hook(lambda *_: rates.append(optimizer.param_groups[0]["lr"]))
         return optimizer
 
-    fakes = {"build_model": build_exact_model, "build_optimizer": build_and_note}
-    fakes["build_loaders"] = lambda config: build_ragged_loaders(config, seen)
-    with mock.patch.multiple(train, **fakes):
+    with mock.patch.multiple(
+        train,
+        build_model=build_exact_model,
+        build_optimizer=build_and_note,
+        build_loaders=lambda config: build_ragged_loaders(config, seen),
+    ):
         for name, rate in (("start", 1e-12), ("end", 0.1)):
             # without data workers: `seen` must be filled in this process
             changes = {"epochs": 1, "limit_batches": 1, "num_workers": 0}
@@ -79,8 +82,12 @@ def ragged_run(folder: Path, batch_size: int = 16) -> None:
     assert after.read() == pytest.approx(expected), "the mean is over tokens"
     assert before.read() == pytest.approx(expected), "saving changes nothing"
     assert after.end_epoch() == pytest.approx(expected), "the mean is over tokens"
-    fakes = {"build_model": build_exact_model, "build_optimizer": build_sgd}
-    with mock.patch.multiple(train, **fakes, build_loaders=build_ragged_loaders):
+    with mock.patch.multiple(
+        train,
+        build_model=build_exact_model,
+        build_optimizer=build_sgd,
+        build_loaders=build_ragged_loaders,
+    ):
         run(folder, epochs=1, batch_size=batch_size, learning_rate=0.03)
 
 

@@ -112,8 +112,6 @@ def _spread_renames(files: Sequence[OpenFile]) -> None:
     """A rename in one file is one in the others, too, if the old name is used nowhere."""
     together = {x: y for file in files for x, y in file.renames.everywhere.items()}
     used = {name for file in files if together for name in style.names_in(file.units[1])}
-    # as in `mock.patch.multiple(train, build_model=...)`
-    together |= {f"{x}=": f"{y}=" for x, y in together.items() if f"{y}=" in used}
     for file in files:
         for x in together.keys() - used:
             file.renames.everywhere.setdefault(x, together[x])

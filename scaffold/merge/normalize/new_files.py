@@ -91,8 +91,15 @@ def _find_renames(base: str, own: str) -> Mapping[str, str]:
 
 
 def name_attributes(text: str, module: str, renames: Mapping[str, str]) -> str:
-    """The owner's names in `train.main`, and in `setattr(train, "main", ...)` of a test."""
+    """The owner's names in `train.main`, and in what a test replaces: `setattr(train, "main", ...)`,
+    `mock.patch.multiple(train, main=...)`."""
     if not re.search(rf"(?m)^[ \t]*import {module}\b", text):
         return text
+
+    def named(name: str) -> str:
+        return renames.get(name, name)
+
+    calls = rf"\bpatch\.multiple\(\s*{module}\b[^()]*"
+    text = re.sub(calls, lambda call: re.sub(r"\w+(?==)", lambda at: named(at[0]), call[0]), text)
     places = rf"(?<![\w.])({module}(?:\.|, *[\"']))(\w+)\b"
-    return re.sub(places, lambda found: found[1] + renames.get(found[2], found[2]), text)
+    return re.sub(places, lambda found: found[1] + named(found[2]), text)
