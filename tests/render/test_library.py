@@ -161,11 +161,6 @@ def test_a_model_has_an_embedding_for_each_position(padding_idx, most):
         limits.check_limits(model, 6, most, "--max-length")
 
 
-def test_rows_are_padded_to_the_longest():
-    padded = samples.pad([torch.tensor([1, 2, 3]), torch.tensor([4])], -1)
-    assert padded.tolist() == [[1, 2, 3], [4, -1, -1]]
-
-
 def test_a_model_that_is_not_found_is_named(tmp_path: Path):
     def fail(name: str):
         raise OSError("no network")
@@ -197,15 +192,6 @@ def test_padding_does_not_change_the_vectors_of_tokens():
         rotary.Layers(1, 12, 0.0)
 
 
-def test_columns_of_a_row_are_texts():
-    row = {"a": "x", "b": " ", "c": "y"}
-    assert rows.check_row(row, ["c", "a"], "line 2", "--columns") == ("y", "x")
-    with pytest.raises(SystemExit, match=r"line 2: there is no 'd' in a, b, c\. Set --columns\."):
-        rows.check_row(row, ["d"], "line 2", "--columns")
-    with pytest.raises(SystemExit, match="line 2: its b is not text"):
-        rows.check_row(row, ["b"], "line 2", "--columns")
-
-
 def test_pieces_of_words_have_the_same_number_everywhere():
     text = "unbelievable, ok"
     pieces = tokenizers.split_pieces(text)
@@ -221,11 +207,6 @@ def test_a_text_is_cut_after_a_number_of_tokens():
 
     assert tokenizers.shorten("one two six", 2, words) == "one two"
     assert tokenizers.shorten("one two six", 3, words) == "one two six"
-
-
-def test_ignored_targets_do_not_count():
-    targets = torch.tensor([[1, metrics.IGNORED], [0, 2]])
-    assert metrics.count_tokens(targets).tolist() == [1, 2]
 
 
 def test_quotation_marks_of_a_tsv_are_text_where_each_line_is_a_row(tmp_path):
@@ -244,33 +225,12 @@ def test_padding_does_not_count_in_the_mean():
     torch.testing.assert_close(found, torch.tensor([[0.6, 0.8]]))
 
 
-def test_a_picture_of_16_bits_keeps_its_grays() -> None:
-    gray = Image.fromarray(np.full((2, 3), 257 * 100, np.uint16))
-    picture = load("images").to_rgb(gray)
-    assert picture.mode == "RGB" and picture.getpixel((0, 0)) == (100, 100, 100)
-    with pytest.raises(ValueError, match="32 bits"):
-        load("images").to_rgb(Image.new("F", (2, 2)))
-
-
 def test_a_turned_photo_is_read_upright(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # the camera was turned by 90 degrees
     Image.new("RGB", (40, 30), "red").save(tmp_path / "a.jpg", exif=exif)
     assert load("images").image_size(tmp_path / "a.jpg") == (30, 40)
     assert load("images").open_image(tmp_path / "a.jpg").size == (30, 40)
-
-
-def test_an_unreadable_image_is_named(tmp_path: Path) -> None:
-    images, path = load("images"), tmp_path / "a.png"
-    path.write_text("text")
-    for read in (lambda: images.open_image(path), lambda: images.read_image(path, None)):
-        with pytest.raises(images.UnreadableImage, match=r"a\.png can't be read as an image"):
-            read()
-    with pytest.raises(SystemExit, match="remove it"):
-        images.check_images([path])
-    for stored, message in ((None, "row 2 has no image"), ({"bytes": b"text"}, "row 2 can't be")):
-        with pytest.raises(images.UnreadableImage, match=message):
-            images.read_stored(stored, "row 2", None)
 
 
 def test_squares_are_center_crops() -> None:
@@ -282,43 +242,6 @@ def test_squares_are_center_crops() -> None:
     assert torch.equal(load("image_bytes").to_square(picture, 8), (255 * numbers).byte())
     scaled = load("scaled_images").to_tensor(picture, 8)
     assert scaled.shape == (3, 8, 8) and scaled[0, 0, 0] < 0.5, "its edges are black"
-
-
-def test_folders_are_classes(tmp_path: Path) -> None:
-    folders = load("image_folders")
-    for name in ("b", "a"):
-        (tmp_path / name).mkdir()
-        Image.new("RGB", (9, 9)).save(tmp_path / name / "0.png")
-    (tmp_path / "a" / "notes.txt").write_text("no image")
-    paths = folders.find_images(tmp_path)
-    assert [path.parent.name for path in paths] == ["a", "b"]
-    parts = {"train": paths, "val": [], "test": []}
-    data = folders.LabelledFiles(paths, 4, folders.find_classes(parts))
-    assert [(image.shape, label) for image, label in (data[0], data[1])] == [
-        ((3, 4, 4), 0),
-        ((3, 4, 4), 1),
-    ]
-    with pytest.raises(SystemExit, match="use two, or more"):
-        folders.find_classes({**parts, "train": paths[:1]})
-
-
-def test_masks_are_polygons_or_run_lengths() -> None:
-    pytest.importorskip("pycocotools")
-    from pycocotools import mask
-
-    polygons, image = load("polygons"), Path("a.png")
-    square = polygons.read_mask([[0, 0, 4, 0, 4, 3, 0, 3]], image, (8, 6), "object 1")
-    assert mask.decode(square).sum() == 12 and square["size"] == [6, 8]
-    counts = mask.encode(np.asfortranarray(mask.decode(square)))["counts"].decode()
-    again = polygons.read_mask({"size": [6, 8], "counts": counts}, image, (8, 6), "object 1")
-    assert (mask.decode(again) == mask.decode(square)).all()
-    for shape, message in (
-        ([[0, 0, 9.5, 0, 4, 3]], "is not within a.png, 8 x 6 pixels"),
-        ({"size": [8, 6], "counts": counts}, "a.png has \\[6, 8\\]"),
-        ([], "it has no mask"),
-    ):
-        with pytest.raises(SystemExit, match=message):
-            polygons.read_mask(shape, image, (8, 6), "object 1")
 
 
 def test_another_transform_leaves_the_original() -> None:
@@ -383,17 +306,6 @@ def test_a_number_in_a_cell(cell: object, number: float | None) -> None:
     assert load("cells").parse_number(cell) == number
 
 
-def test_columns_become_numbers() -> None:
-    columns = load("columns")
-    days = pd.Series(["2026-03-14", None, "2026-03-16"], name="day")
-    assert columns.is_date(days) and not columns.is_date(pd.Series([1, 2]))
-    assert columns.to_numbers(days, "2026-03-14").fillna(-1).tolist() == [0, -1, 2]
-    texts = columns.to_texts(pd.Series([1, None], dtype="object"))
-    assert texts.fillna("").tolist() == ["1", ""]
-    with pytest.raises(SystemExit, match="row 2: size is 'x', and not a finite number"):
-        columns.to_numbers(pd.Series(["1", "x"], name="size"), None)
-
-
 def test_a_missing_extractor_is_named(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     with pytest.raises(SystemExit, match=r"The feature extractor of .* can't be loaded"):
@@ -424,9 +336,3 @@ def test_a_louder_sound_has_the_same_spectrogram() -> None:
     quiet, loud = (sounds.normalize(sounds.log_mel(x, 16000, 8)) for x in (sound, 9 * sound))
     assert quiet.shape == (11, 8)
     torch.testing.assert_close(quiet, loud, rtol=0, atol=1e-3)
-
-
-def test_a_constant_column_is_not_divided_by_zero() -> None:
-    rows = torch.tensor([[1.0, 5.0], [3.0, 5.0]])
-    scaled = load("standardize").Standardize(rows)(rows)
-    torch.testing.assert_close(scaled, torch.tensor([[-(0.5**0.5), 0.0], [0.5**0.5, 0.0]]))
