@@ -39,15 +39,12 @@ FEATURES = list(load_catalog().features)
 
 
 @pytest.fixture(autouse=True)
-def in_an_empty_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The current folder, which is empty."""
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
-
-
-@pytest.fixture
-def here(cli: Cli) -> Path:
-    return Path.cwd()
+    return here
 
 
 def assert_refused(result: Result, *parts: str) -> None:
@@ -68,7 +65,6 @@ BAD_SETTINGS: dict[str, tuple] = {
     "no value": ("training.epochs", "--set training.epochs", "KEY=VALUE"),
     "empty value": ("training.epochs=", "training.epochs: ''", "a whole number, at least 1"),
     "float for int": ("training.epochs=1.5", "training.epochs: '1.5'", "a whole number"),
-    "too small": ("training.epochs=0", "training.epochs: 0 ", "at least 1"),
     "beyond floats": (f"training.epochs={'9' * 400}", "training.epochs: 999", "a whole number"),
     "beyond ints": (f"training.epochs={'9' * 5000}", "training.epochs: '999", "a whole number"),
     "comma": ("training.learning_rate=0,1", "learning_rate: '0,1'", "a number, at least 1e-12"),
@@ -512,8 +508,7 @@ def test_features_lists_everything(cli: Cli, catalog: Catalog) -> None:
     for part in [*catalog.tasks.values(), *catalog.features.values(), *load_recipes().values()]:
         assert part.help in out
     out = cli("features", "--kind", "settings").out
-    rows = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
-    assert sorted(rows) == sorted(catalog.settings)
+    assert listed(cli, "--kind", "settings") == set(catalog.settings)
     for option in catalog.settings.values():
         assert option.comment in out
     assert not [line for line in out.splitlines() if re.search(r'"\w+"\w', line)], "no gap"
@@ -640,7 +635,6 @@ MEANT = {
     ("explain", "emma"): ["'emma'", "did you mean ema?"],
     ("explain", "monitor"): ["best_model.monitor or", "early_stopping.monitor?"],
     ("explain", "zzzz"): ["'zzzz'", "`scaffold features` lists"],
-    ("add", "tensorboard"): ["the feature tracker (features.tracker.kind=tensorboard)"],
     ("add", "wandb"): ["the feature tracker (features.tracker.kind=wandb)"],
     ("add", "Wandb"): ["the feature tracker (features.tracker.kind=wandb)"],
     ("add", "wanbd"): ["the feature tracker (features.tracker.kind=wandb)"],

@@ -159,11 +159,6 @@ def test_a_link_is_not_followed_out_of_the_project(tmp_path: Path) -> None:
             read_text(project, name)
 
 
-def test_bytes_that_are_no_text_survive(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_bytes(b"caf\xe9\r\n")
-    assert read_text(tmp_path, "a.py") == "caf\udce9\r\n" == read_texts(tmp_path)["a.py"]
-
-
 def test_many_files_are_looked_through_quickly(project: Path, pristine: Pristine) -> None:
     (project / "images").mkdir()
     for number in range(3000):

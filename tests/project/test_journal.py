@@ -250,7 +250,6 @@ def test_everything_is_flushed_before_the_commit_and_before_the_end(project: Pat
 def test_nothing_to_do_writes_nothing(project: Path) -> None:
     update(project)
     before = snapshot(project, frozenset())
-    shutil.copytree(project, project.parent / "other", symlinks=True)
     with locked(project):
         assert apply_changes(project, []) == []
         assert apply_changes(project, [Change("mine.txt", "mine\n", "mine\n")]) == []
@@ -872,11 +871,6 @@ def test_no_locks_on_this_file_system(project: Path) -> None:
     error = OSError(errno.ENOLCK, "No locks available")
     with mock.patch("fcntl.flock", side_effect=error):
         assert update(project) == []
-
-
-def test_no_project(tmp_path: Path) -> None:
-    with pytest.raises(ScaffoldError, match="not a scaffold project"), locked(tmp_path):
-        pytest.fail("it is none")
 
 
 def bad_journals(good: dict[str, Any]) -> Iterator[tuple[str, bytes]]:

@@ -1,6 +1,5 @@
 """A project says which templates wrote it, and older ones do not touch it."""
 
-import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 from scaffold import __version__
 from scaffold.project import origin
 from scaffold.project.origin import Origin, find_origin
-from scaffold.project.pristine import PRISTINE, read_pristine
+from scaffold.project.pristine import read_pristine
 from support.command_line import Cli
 from support.files import read_files
 
@@ -115,10 +114,3 @@ def test_the_digest_and_the_date_are_those_of_the_templates(
         assert found().digest != one.digest
     finally:
         find_origin.cache_clear()
-
-
-def test_a_project_without_an_origin_is_updated(cli: Cli, tmp_path: Path) -> None:
-    project = tmp_path / "digits"
-    assert cli("new", project, "--yes").code == 0
-    data = json.loads((project / PRISTINE).read_text())
-    assert data["templates"]["digest"] == find_origin().digest
