@@ -12,7 +12,7 @@ from scaffold.answers.resolve import Answers, applies, default_answers, is_on, r
 from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.project import render_project
 from support.command_line import Cli
-from support.files import read_files, replace_in, write_files
+from support.files import read_files, write_files
 from support.paths import TEMPLATES
 
 TASK = """
@@ -180,14 +180,7 @@ def test_a_feature_that_does_not_fit_is_refused_with_the_reason(other: Path) -> 
     answers = resolve(catalog, given_other(features__augmentation__enabled=False))
     files = render_project(catalog, answers)
     assert "augmentation" not in files["scaffold.toml"]
-
-
-def test_a_feature_on_by_default_is_off_where_it_does_not_fit(other: Path) -> None:
-    usual = render_project(load_catalog(), resolve(load_catalog(), {"project.name": "example"}))
-    assert "predict.py" in usual
-    catalog = load_catalog(other)
-    assert "predicts" not in catalog.tasks["other"].has
-    assert "predict.py" not in render_project(catalog, resolve(catalog, given_other()))
+    assert catalog.features["predict"].default and "predict.py" not in files
 
 
 def test_a_task_can_have_its_own_version_of_code_of_a_feature(other: Path) -> None:
@@ -207,37 +200,6 @@ def test_a_task_can_have_its_own_version_of_a_file(other: Path) -> None:
     catalog, off = load_catalog(other), {"features.metrics_file.enabled": False}
     files = render_project(catalog, resolve(catalog, {**given_other(), **off}))
     assert files["weights.py"] == "save_weights = print\n"
-
-
-def test_an_unknown_trait_is_named(other: Path) -> None:
-    manifest = other / "tasks/other/task.toml"
-    replace_in(manifest, '"one_optimizer"', '"one_optimizer", "sound"')
-    with pytest.raises(TemplateError, match="there is no trait 'sound'"):
-        load_catalog(other)
-
-
-def test_all_defaults_of_choices_are_settings_that_exist(catalog: Catalog) -> None:
-    options = catalog.settings
-    found = 0
-    for option in options.values():
-        for choice in option.choices:
-            assert choice.defaults.keys() <= options.keys() - {option.key}, option.key
-            if choice.defaults:
-                task = {"project.task": option.task} if option.task else {}
-                resolve(catalog, {**task, option.key: choice.value, **choice.defaults})
-                found += 1
-    assert found >= 2
-
-
-def test_a_choice_has_defaults_of_its_own(other: Path) -> None:
-    manifest = other / "tasks/other/task.toml"
-    text = 'help = "a large one"'
-    replace_in(manifest, text, f"{text}\ndefaults.training.epochs = 9")
-    catalog = load_catalog(other)
-    key = "training.epochs"
-    assert resolve(catalog, given_other())[key] == 3
-    assert resolve(catalog, given_other(other__model="large"))[key] == 9
-    assert resolve(catalog, given_other(other__model="large", training__epochs=5))[key] == 5
 
 
 def test_a_choice_of_another_task_changes_no_default(catalog: Catalog) -> None:
