@@ -21,8 +21,8 @@ from scaffold.render.imports import merge_imports
 from scaffold.render.places import Fragment, Line, compose, read_lines, read_parts
 from scaffold.render.project import render_project
 from support.command_line import Cli
-from support.files import write_files
 from support.files import replace_in as edit
+from support.files import write_files
 from support.paths import TEMPLATES
 
 MANIFEST = 'title = "Faulty"\nhelp = "is wrong"\ndefault = true\n'
