@@ -20,7 +20,6 @@ from scaffold.project.pristine import PRISTINE, read_pristine, write_pristine
 from support.command_line import Cli, run_cli
 from support.files import add_answers, read_files, write_files
 from support.files import replace_in as edit
-from support.paths import TEMPLATES
 
 STEP = "            optimizer.step()\n"
 
@@ -150,11 +149,9 @@ def test_what_a_feature_needs_is_turned_on_and_told(cli: Cli, tmp_path: Path) ->
 
 
 def test_newer_templates_reach_an_edited_project(
-    cli: Cli, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cli: Cli, project: Path, templates: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edit(project / "train.py", STEP, f"{STEP}            print('mine')\n")
-    templates = tmp_path / "templates"
-    shutil.copytree(TEMPLATES, templates)
     files = templates / "base/complete"
     edit(files / "metrics.py", "    def read(", "    # newer\n    def read(")
     edit(files / "train.py", "# a new order in each epoch\n", "# shuffle again\n")

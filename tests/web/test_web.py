@@ -8,7 +8,6 @@ import itertools
 import json
 import re
 import shlex
-import shutil
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from scaffold.answers import manifests
-from scaffold.answers.manifests import load_catalog, template_root
+from scaffold.answers.manifests import load_catalog
 from scaffold.cache import remember
 from scaffold.cli import app
 from scaffold.errors import ScaffoldError
@@ -28,6 +27,7 @@ from scaffold.render.format import make_anew
 from scaffold.web.local import NewProject
 from scaffold.web.project import ExistingProject
 from scaffold.web.server import TOKEN, Server, make_page
+from support.files import read_files
 from support.paths import REPOSITORY
 from support.wishes import random_wishes
 
@@ -140,13 +140,11 @@ def test_the_command_of_a_page_writes_its_files_to_the_byte(
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for name in archive.namelist():
                 assert (tmp_path / name).read_bytes() == archive.read(name), (name, wishes)
-            written = {path for path in (tmp_path / f"net{place}").rglob("*") if path.is_file()}
-            assert len(written) == len(archive.namelist())
+            assert len(files) == len(archive.namelist())
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    texts = {path.relative_to(folder).as_posix(): path.read_text() for path in paths}
+    texts = {name: content.decode() for name, content in read_files(folder).items()}
     texts.pop(".scaffold/.gitignore", None)  # comes with the first update
     return texts
 
@@ -258,25 +256,22 @@ def test_a_call_needs_the_token(server: Server) -> None:
 
 
 def test_an_edited_template_is_seen_when_the_page_is_loaded_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    templates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    root = tmp_path / "templates"
-    shutil.copytree(template_root(), root)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(manifests, "template_root", lambda: root)
-    monkeypatch.setattr("scaffold.web.server.template_root", lambda: root)
+    monkeypatch.setattr(manifests, "template_root", lambda: templates)
+    monkeypatch.setattr("scaffold.web.server.template_root", lambda: templates)
     load_catalog.cache_clear()
     try:
         with Server(None, app) as server:
             before = server.call("render", {})["files"]["train.py"]
-            script = root / "base" / "complete" / "train.py"
+            script = templates / "base/complete/train.py"
             line = "    parameters = model.parameters()"
             script.write_text(script.read_text().replace(line, f"{line}  # here"))
             server.call("start", {})
             after = server.call("render", {})["files"]["train.py"]
             assert after == before.replace(line, f"{line}  # here") != before
-            task = root / "tasks" / "gan" / "task.toml"
-            task.write_text("title = ")
+            (templates / "tasks/gan/task.toml").write_text("title = ")
             with pytest.raises(ScaffoldError, match=r"gan.task.toml"):
                 server.call("start", {})
     finally:
