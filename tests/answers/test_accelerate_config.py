@@ -15,7 +15,7 @@ from scaffold.answers.catalog import Value
 from scaffold.answers.check import parse_setting
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import applies, resolve
-from support.command_line import Cli, command_line
+from support.command_line import Cli
 from support.files import write_files
 from support.rendering import render
 
@@ -318,10 +318,9 @@ def test_sagemaker_gets_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("label", ROWS)
 def test_what_it_writes_is_imported_as_the_same_answers(
-    label: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    label: str, tmp_path: Path, cli: Cli
 ) -> None:
     """Accelerate's file, read by `scaffold new --from-accelerate-config`, comes out again."""
-    cli: Cli = command_line(monkeypatch, capsys)
     file = tmp_path / "theirs.yaml"
     given, replies = ROWS[label]
     theirs = asked(replies)
@@ -334,7 +333,7 @@ def test_what_it_writes_is_imported_as_the_same_answers(
     assert {key: value for key, value in ours.items() if value is not None} == theirs
 
 
-def test_every_key_of_ours_is_one_of_accelerate(tmp_path: Path) -> None:
+def test_every_key_of_ours_is_one_of_accelerate() -> None:
     """A key that an option names is in Accelerate's files, and all options of hardware have one."""
     from accelerate.commands.config.config_args import ClusterConfig, SageMakerConfig
 

@@ -85,14 +85,24 @@ REFUSED = {
         "distributed_type=MULTI_CPU mpirun_hostfile=hosts launcher=slurm",
         *("hardware.launcher", "mpirun"),
     ),
+    "devices of SLURM": ("launcher=slurm gpu_ids=0", "the cluster chooses the devices"),
+    "devices of a TrainJob": ("launcher=trainjob gpu_ids=0", "the cluster chooses the devices"),
+    "SLURM without the feature that saves": (
+        *("launcher=slurm features.preemption=false", "needs the feature preemption"),
+    ),
+    "a time": ("launcher=slurm slurm.time=tomorrow", "2-12:00:00"),
+    "memory for SLURM": ("launcher=slurm slurm.memory='64 GB'", "64G"),
+    "a partition": ("launcher=slurm slurm.partition='a;b'", "a name such as gpu"),
+    "a namespace": ("launcher=trainjob kubernetes.namespace=Mine", "lower-case letters"),
+    "an image": ("launcher=trainjob kubernetes.image='a b'", "registry.example.com"),
+    "memory for Kubernetes": ("launcher=trainjob kubernetes.memory=16GB", "16Gi"),
 }
 
 
 def options_of(settings: str) -> list[str]:
     """Options of the command line, of settings that are of hardware if they name no table."""
-    keys = (
-        word if "." in word.partition("=")[0] else f"hardware.{word}" for word in settings.split()
-    )
+    words = shlex.split(settings)
+    keys = (word if "." in word.partition("=")[0] else f"hardware.{word}" for word in words)
     return [f"--set={key}" for key in keys]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from scaffold.check.rule import Rule, all_rules
 from scaffold.check.run import check_text
-from support.command_line import Cli, command_line
+from support.command_line import Cli
 from support.mutations import MUTATIONS
 from support.paths import REPOSITORY
 from support.rendering import render_with_best as render
@@ -332,14 +332,11 @@ def test_wrong_edits_are_seen_without_running() -> None:
 
 
 @pytest.fixture
-def check(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Cli:
+def check(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     """The command, in a folder with one faulty script."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text(FAULTY)
-    run = command_line(monkeypatch, capsys)
-    return lambda *arguments: run("check", *arguments)
+    return lambda *arguments: cli("check", *arguments)
 
 
 def test_findings_have_a_line_a_reason_and_a_mend(check: Cli) -> None:

@@ -107,7 +107,6 @@ def test_a_bad_setting_is_refused(cli: Cli, here: Path, case: str) -> None:
         ("new demo --unheard-of", "--unheard-of"),
         ("new", "path"),
         ("nwe demo", "nwe"),
-        ("explain", "explain what?"),
     ],
 )
 def test_a_bad_command_line_is_refused(cli: Cli, here: Path, arguments: str, part: str) -> None:

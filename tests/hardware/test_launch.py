@@ -108,29 +108,6 @@ def test_what_accelerate_launch_would_set_is_set() -> None:
     assert 'os.environ["CUDA_VISIBLE_DEVICES"] = "0,3"' in sources
 
 
-@pytest.mark.parametrize(
-    ("launcher", "setting", "words"),
-    [
-        ("slurm", "hardware.gpu_ids=0", "the cluster chooses the devices"),
-        ("trainjob", "hardware.gpu_ids=0", "the cluster chooses the devices"),
-        ("slurm", "features.preemption=false", "needs the feature preemption"),
-        ("slurm", "slurm.time=tomorrow", "2-12:00:00"),
-        ("slurm", "slurm.memory=64 GB", "64G"),
-        ("slurm", "slurm.partition=a;b", "a name such as gpu"),
-        ("trainjob", "kubernetes.namespace=Mine", "lower-case letters"),
-        ("trainjob", "kubernetes.image=a b", "registry.example.com"),
-        ("trainjob", "kubernetes.memory=16GB", "16Gi"),
-    ],
-)
-def test_what_can_not_work_is_refused(
-    launcher: str, setting: str, words: str, cli: Cli, tmp_path: Path
-) -> None:
-    arguments = ["--set", f"hardware.launcher={launcher}", "--set", setting]
-    result = cli("new", tmp_path / "p", "--yes", *arguments)
-    assert result.code == 2
-    assert words in result.err
-
-
 def test_sbatch_asks_for_what_was_answered() -> None:
     asked = settings(with_launcher("slurm")["train.sbatch"])
     assert not {"partition", "account", "mem", "array"} & asked.keys()
@@ -409,10 +386,8 @@ def test_accelerate_launch_on_two_machines(two_processes: Path, tmp_path: Path) 
     assert (project / WEIGHTS).read_bytes() == (two_processes / WEIGHTS).read_bytes()
 
 
-@pytest.mark.train
-@pytest.mark.parametrize(
-    "launcher", [pytest.param(name, marks=pytest.mark.sweep) for name in ("trainjob", "pytorchjob")]
-)
+@only_in_sweep
+@pytest.mark.parametrize("launcher", ["trainjob", "pytorchjob"])
 def test_pods_begin_and_go_on(launcher: str, two_processes: Path, tmp_path: Path) -> None:
     """The command in the file, in the environment that the operator gives a pod."""
     job = documents(launcher, TWO_MACHINES)[-1]["spec"]

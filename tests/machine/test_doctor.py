@@ -5,7 +5,6 @@ import json
 import os
 import re
 import socket
-import stat
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -513,7 +512,7 @@ def write_command(folder: Path, name: str, text: str) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    path.chmod(0o755)
     return folder
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import black
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from scaffold.answers.catalog import Catalog, Component
 from scaffold.answers.manifests import load_catalog
@@ -137,10 +138,6 @@ def projects(request: pytest.FixtureRequest) -> dict[str, Project]:
     }
 
 
-def every_way(catalog: Catalog) -> list:
-    return [way for feature in catalog.features.values() for way in ways(catalog, feature)]
-
-
 def test_the_combinations_are_complete(
     catalog: Catalog, projects: dict[str, Project], request: pytest.FixtureRequest
 ) -> None:
@@ -169,7 +166,7 @@ def test_the_combinations_are_complete(
     for pair in apart if whole else ():
         assert any(pair <= on for on in together), sorted(pair)
     assert len(apart) >= len(catalog.features) * (len(catalog.features) - 1) // 4
-    for way in every_way(catalog):
+    for way in (way for part in catalog.features.values() for way in ways(catalog, part)):
         rows = [
             project
             for project in projects.values()
@@ -422,11 +419,6 @@ def test_no_name_and_no_comment_of_what_is_off(
     assert all(caught.values()), f"these would leave no trace: {caught}"
 
 
-def settings_of(project: Project) -> str:
-    """The file with the Config of a project."""
-    return project.files.get("config.py", project.files["train.py"])
-
-
 def config_fields(script: str) -> dict[str, ast.AnnAssign]:
     config = next(
         node
@@ -441,7 +433,7 @@ def test_config_defaults_are_the_answers(catalog: Catalog, projects: dict[str, P
     """No project is rendered with a field that nobody reads, nor with one that is missing."""
     checked = 0
     for label, project in projects.items():
-        fields = config_fields(settings_of(project))
+        fields = config_fields(project.files.get("config.py", project.files["train.py"]))
         for component in active_components(catalog, project.answers):
             for option in component.options:
                 if option.config and applies(catalog, option, project.answers):
@@ -589,20 +581,16 @@ def third_party(project: Project, names: Iterable[str]) -> set[str]:
     return {DISTRIBUTIONS.get(name, name) for name in found}
 
 
-def requirement_names(rows: Iterable[str]) -> list[str]:
-    return [re.match(r"[A-Za-z0-9_.-]+", row).group().lower() for row in rows]
-
-
 def test_dependencies_are_what_is_imported(projects: dict[str, Project]) -> None:
     several = set()
     for label, project in projects.items():
         table = tomllib.loads(project.files["pyproject.toml"])["project"]
         tests = [name for name in project.python if name.startswith("tests/")]
-        dependencies = requirement_names(table["dependencies"])
+        dependencies = [Requirement(row).name for row in table["dependencies"]]
         needed = third_party(project, project.python.keys() - set(tests))
         needed |= {name for name in dependencies if name in NOT_IMPORTED}
         assert sorted(needed) == dependencies, label  # each once, in order
-        extra = requirement_names(table["optional-dependencies"]["test"])
+        extra = [Requirement(row).name for row in table["optional-dependencies"]["test"]]
         # pytest runs them, whether or not they import it
         ruff = {"ruff"} if project.answers["features.ci.enabled"] else set()
         assert sorted({"pytest", *ruff, *third_party(project, tests)} - needed) == extra, label

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
 
 from scaffold import __version__
 from support.paths import REPOSITORY
@@ -132,13 +133,9 @@ def test_links_of_these_pages_lead_somewhere() -> None:
 
 def test_the_extra_train_has_what_the_examples_need() -> None:
     """A clean machine has nothing else when the rendered projects train."""
-    installed = {required_name(row) for row in PROJECT["optional-dependencies"]["train"]}
+    installed = {Requirement(row).name for row in PROJECT["optional-dependencies"]["train"]}
     projects = sorted((REPOSITORY / "generated_examples").glob("*/pyproject.toml"))
     assert len(projects) > 20
     for path in projects:
         rows = tomllib.loads(path.read_text())["project"]["dependencies"]
-        assert {required_name(row) for row in rows} <= installed, path.parent.name
-
-
-def required_name(requirement: str) -> str:
-    return re.split(r"[^\w-]", requirement)[0]
+        assert {Requirement(row).name for row in rows} <= installed, path.parent.name
