@@ -48,31 +48,6 @@ def replace(project: Path, name: str, before: str, after: str) -> None:
     path.write_text(text.replace(before, after))
 
 
-def test_each_file_has_a_state(project: Path, pristine: Pristine) -> None:
-    assert set(file_states(project, pristine).values()) == {"untouched"}
-    replace(project, "train.py", "\n", "\r\n")
-    assert set(file_states(project, pristine).values()) == {"untouched"}
-    replace(project, "train.py", "\n", "\r\n# mine\r\n")
-    (project / "README.md").write_text("")
-    move(project, "data.py", "src/data.py")
-    move(project, "model.py", "src/net.py", "\n# mine\n")
-    (project / "metrics.py").unlink()
-    (project / "config.py").unlink()
-    (project / "config.py").mkdir()
-    states = file_states(project, pristine)
-    assert list(states) == list(pristine.files)
-    assert {name: state for name, state in states.items() if state != "untouched"} == {
-        "README.md": "edited",
-        "train.py": "edited",
-        "data.py": "moved",
-        "model.py": "moved, edited",
-        "metrics.py": "deleted",
-        "config.py": "unreadable",
-    }
-    moved = follow_moves(project, pristine).moved
-    assert moved == {"data.py": "src/data.py", "model.py": "src/net.py"}
-
-
 def test_moves_that_are_known_are_followed_and_forgotten(project: Path, pristine: Pristine) -> None:
     known = Pristine("", {}, pristine.files, {"data.py": "one.py", "model.py": ".hidden/m.py"})
     move(project, "data.py", "one.py", "x = 1\n" * 999)
@@ -203,26 +178,6 @@ def test_less_than_a_region_is_none(text: str) -> None:
     assert find_conflicts("README.md", text) == []
 
 
-def test_answers_that_were_edited_are_not_applied_yet(
-    project: Path, pristine: Pristine, catalog: Catalog
-) -> None:
-    assert unapplied_answers(catalog, project, pristine) == {}
-    rows = "[training]\nepochs = 7\n\n[features.ema]\ndecay = 0.9\n"
-    add_answers(project / "scaffold.toml", rows)
-    replace(project, "scaffold.toml", ".schedule]\n", '.schedule]\nkind = "wsd"\n')
-    replace(project, "scaffold.toml", "clipping]\nenabled = true", "clipping]\nenabled = false")
-    assert unapplied_answers(catalog, project, pristine) == {
-        "training.epochs": (20, 7),
-        "features.clipping.enabled": (True, False),
-        "features.clipping.kind": ("norm", None),
-        "features.clipping.max_norm": (1.0, None),
-        "features.ema.enabled": (False, True),
-        "features.ema.decay": (None, 0.9),
-        "features.schedule.kind": ("cosine", "wsd"),
-        "features.schedule.decay": (None, 0.2),
-    }
-
-
 def test_previous_answers_complete_given_ones(catalog: Catalog) -> None:
     def complete_all(given: Answers, **previous: object) -> Answers:
         old = resolve(catalog, {k.replace("__", "."): v for k, v in previous.items()})
@@ -269,21 +224,27 @@ def test_people_see_all_that_is_open(
     project = write_files(tmp_path / "p", {**files, PRISTINE: text, ".scaffold/undo.json": ""})
     add_answers(project / "scaffold.toml", "[training]\nepochs = 7\n")
     replace(project, "scaffold.toml", "ema]\nenabled = true", "ema]\nenabled = false")
+    replace(project, "scaffold.toml", ".schedule]\n", '.schedule]\nkind = "wsd"\n')
     escaped = CONFLICT.replace("training", "\x1btraining")
     replace(project, "train.py", '"""', f'"""\n{escaped}')
     move(project, "data.py", "src/data.py")
     (project / "metrics.py").unlink()
+    (project / "README.md").write_text("")
+    (project / "config.py").unlink()
+    (project / "config.py").mkdir()
     assert show(project, capsys).splitlines()[2:] == [
         "Answers that differ from the defaults:",
         "  features.clipping.enabled = false",
         "  features.ema.enabled = true",
         "",
         "Files:",
+        "  edited: README.md",
         "  edited: scaffold.toml",
         "  edited: train.py",
         "  moved: data.py -> src/data.py",
         "  deleted: metrics.py",
-        f"  untouched: {len(files) - 4} of {len(files)}",
+        "  unreadable: config.py",
+        f"  untouched: {len(files) - 6} of {len(files)}",
         "",
         "Open conflicts:",
         *(
@@ -295,6 +256,8 @@ def test_people_see_all_that_is_open(
         "  training.epochs: 20 -> 7",
         "  features.ema.enabled: true -> false",
         "  features.ema.decay: 0.99 -> no effect",
+        '  features.schedule.kind: "cosine" -> "wsd"',
+        "  features.schedule.decay: no effect -> 0.2",
         "",
         "`scaffold undo` reverts the last update.",
     ]

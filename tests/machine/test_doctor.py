@@ -83,10 +83,6 @@ def test_one_process_takes_one_device_and_says_how_to_take_all() -> None:
 # SET stands for `scaffold update --set hardware.`
 DOES_NOT_FIT = [
     (
-        *(hardware(num_processes=8), with_gpus(4)),
-        "problem devices: 4 x NVIDIA H100: too few for 8 processes -> SET num_processes=4",
-    ),
-    (
         *(hardware(num_processes=16, num_machines=2), with_gpus(4)),
         "problem devices: 4 x NVIDIA H100: too few for 8 processes on each machine -> SET "
         "num_processes=8",
