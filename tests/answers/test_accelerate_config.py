@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,13 +52,7 @@ class Questionnaire:
         self.used |= set(found)
         return self.replies[found[0]] if found else None
 
-    def ask_field(
-        self,
-        question: str,
-        convert: Callable[[str], Any] | None = None,
-        default: Any = None,
-        error_message: str | None = None,
-    ) -> Any:
+    def ask_field(self, question: str, convert: Any = None, default: Any = None, **_: Any) -> Any:
         reply = self.find(question)
         if reply is None:
             assert default is not None or convert is None, question
@@ -66,11 +60,7 @@ class Questionnaire:
         return convert(reply) if convert else reply
 
     def ask_options(
-        self,
-        question: str,
-        options: Sequence[Any],
-        convert: Callable[[Any], Any] | None = None,
-        default: int = 0,
+        self, question: str, options: Iterable[Any], convert: Any = None, default: int = 0
     ) -> Any:
         reply = self.find(question)
         texts = [str(option) for option in options]

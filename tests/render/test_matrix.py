@@ -504,13 +504,6 @@ def test_readme_lists_exactly_what_was_chosen(
     assert listed >= 100
 
 
-def test_a_file_without_content_is_not_written(
-    catalog: Catalog, projects: dict[str, Project]
-) -> None:
-    assert "callbacks.py" not in projects[f"{FIRST_TASK}, default"].files
-    assert "callbacks.py" in projects[f"{FIRST_TASK}, all"].files
-
-
 def test_black_has_nothing_to_change(
     projects: dict[str, Project], request: pytest.FixtureRequest
 ) -> None:

@@ -49,20 +49,22 @@ def room_of(module: str) -> str:
 def imports() -> Mapping[str, set[str]]:
     """The files of the package that each file imports, also inside of functions."""
     known = modules()
-    return {module: set(_imported(path, known)) - {module} for module, path in known.items()}
+    found = {}
+    for module, path in known.items():
+        names = {name for name in imported_names(path) if name.startswith("scaffold")}
+        others = {name if name in known else name.rpartition(".")[0] for name in names}
+        found[module] = others - {module}
+    return found
 
 
-def _imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+def imported_names(path: Path) -> Iterator[str]:
+    """What a file imports: `a.b` for `from a import b`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: imports are absolute here"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        for name in names:
-            if name.startswith("scaffold"):
-                yield name if name in known else name.rpartition(".")[0]
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def between_rooms() -> dict[str, set[str]]:
@@ -188,13 +190,9 @@ def test_no_test_imports_another_one() -> None:
     names = {path.stem for path in files if path.name.startswith(("test_", "conftest"))}
     seen = 0
     for path in files:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            if isinstance(node, ast.ImportFrom):
-                modules = [f"{node.module}.{alias.name}" for alias in node.names]
-            for module in modules:
-                seen += module.startswith("support.")
-                assert not names & {*module.split(".")}, f"{path}:{node.lineno} imports {module}"
+        for name in imported_names(path):
+            seen += name.startswith("support.")
+            assert not names & {*name.split(".")}, f"{path} imports {name}"
     assert seen >= 200
 
 
