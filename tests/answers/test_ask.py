@@ -506,11 +506,6 @@ def test_a_message_has_the_words_of_the_menu() -> None:
     needs = "needs the feature fsdp: turn it on with hardware.sharding=fsdp."
     said = refusal(parallelism__enabled=True, hardware__num_processes=2)
     assert said == f"parallelism.enabled: {needs}", "no feature of the menu"
-    curves = {"features.learning_curves.enabled": True, "features.metrics_file.enabled": False}
-    assert refusal(**curves) == (
-        "learning_curves: needs the feature metrics_file: turn metrics_file on too, or "
-        "learning_curves off."
-    )
     loop = {"project.loop": "minimal", "features.ema.enabled": True}
     off = {f.switch_key: f.off for f in catalog.features.values() if f.name != "ema"}
     assert refusal(**off, **loop) == (

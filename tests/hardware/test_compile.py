@@ -11,6 +11,7 @@ from scaffold.answers.catalog import Value
 from support.files import write_files
 from support.paths import DRIVERS
 from support.rendering import render
+from support.split import results
 from support.training import count_processes, only_in_sweep, run
 
 DRIVER = DRIVERS / "compiled.py"
@@ -50,9 +51,7 @@ def test_a_compiled_model_trains_as_any_other(way: str, tmp_path: Path) -> None:
         graphs = re.findall(r"(\d+) graphs", result)
         assert len(graphs) == (processes if script == DRIVER.name else 0)
         assert all(int(count) for count in graphs)
-        lines = re.findall(r"^(?:epoch 1/1|done) \| (.*)$", result, re.MULTILINE)
-        assert len(lines) == 2, result
-        return [float(part.split()[-1]) for line in lines for part in line.split(" | ")]
+        return results(result)
 
     # the compiler draws dropout from random numbers of its own
     model = (project / "model.py").read_text()

@@ -410,7 +410,6 @@ def test_a_few_lines_change_for_several_devices() -> None:
 BATCH_NORM = "turn on features.sync_batch_norm"
 SEGMENTATION = "semantic_segmentation"
 OF_IMAGES = "needs a causal language model, which image_classification"
-COMPILED = "can't be combined with the feature compile"
 # settings beside others, and a part of what is said of them
 REFUSED: list[tuple[Mapping[str, Value], dict[str, str]]] = [
     (
@@ -455,7 +454,7 @@ REFUSED: list[tuple[Mapping[str, Value], dict[str, str]]] = [
             "parallelism.dp_replicate_size=2 parallelism.dp_shard_size=1": "use 2 or more, and "
             "hardware.num_processes=8",
             "project.task=image_classification": OF_IMAGES,
-            "hardware.dynamo_backend=inductor": COMPILED,
+            "hardware.dynamo_backend=inductor": "can't be combined with the feature compile",
             "fsdp.cpu_ram_efficient_loading=true": "gets its weights from its first process",
             "hardware.mixed_precision=fp8": "can't be combined with the feature fp8",
             "hardware.num_processes=8": "tp_size 2 x cp_size 1 is 4, but hardware.num_processes is",
@@ -467,7 +466,6 @@ REFUSED: list[tuple[Mapping[str, Value], dict[str, str]]] = [
             "hardware.num_processes=4 parallelism.dp_replicate_size=2": "or parallelism."
             "dp_replicate_size=1",
             "hardware.distributed_type=MULTI_XPU": "only works on NVIDIA and AMD GPUs",
-            "hardware.dynamo_backend=inductor": COMPILED,
         },
     ),
 ]

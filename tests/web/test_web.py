@@ -27,7 +27,7 @@ from scaffold.render.format import make_anew
 from scaffold.web.local import NewProject
 from scaffold.web.project import ExistingProject
 from scaffold.web.server import TOKEN, Server, make_page
-from support.files import read_files
+from support.files import read_files, replace_in
 from support.paths import REPOSITORY
 from support.wishes import random_wishes
 
@@ -374,11 +374,8 @@ def edited(tmp_path: Path) -> Path:
     """A project whose owner changed the line that clips gradients, and another one."""
     result = CliRunner().invoke(app, ["new", str(tmp_path / "net"), "--yes"])
     assert result.exit_code == 0, result.output
-    script = tmp_path / "net" / "train.py"
-    text = script.read_text()
-    assert CLIP in text
-    text = text.replace(CLIP, MINE).replace("import time\n", "import time  # mine too\n")
-    script.write_text(text)
+    replace_in(tmp_path / "net/train.py", CLIP, MINE)
+    replace_in(tmp_path / "net/train.py", "import time\n", "import time  # mine too\n")
     return tmp_path / "net"
 
 

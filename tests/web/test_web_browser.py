@@ -28,6 +28,7 @@ from scaffold.cache import remember
 from scaffold.project.origin import find_origin
 from scaffold.render.project import build_project
 from scaffold.web.page import NAME
+from support.files import replace_in
 from support.wishes import random_wishes
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -263,10 +264,7 @@ def make_edited(folder: Path) -> Path:
     """The training script of a project, with an edited line that a feature has written."""
     subprocess.run([TOOL, "new", "net", "--yes"], cwd=folder, check=True, capture_output=True)
     script = folder / "net" / "train.py"
-    before = script.read_text()
-    line = "accelerator.clip_grad_norm_(model.parameters(), config.max_grad_norm)"
-    assert line in before
-    script.write_text(before.replace(line, MINE))
+    replace_in(script, MINE.replace("0.5)  # mine", "config.max_grad_norm)"), MINE)
     return script
 
 
