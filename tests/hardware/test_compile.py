@@ -44,8 +44,8 @@ def test_a_compiled_model_trains_as_any_other(way: str, tmp_path: Path) -> None:
     project = write_files(tmp_path / "project", render({**COMPILED, **more}))
     shutil.copy(DRIVER, project)
 
-    def train(run: str, script: str, *flags: str) -> list[float]:
-        arguments = [script, *SHORT, *SAVES, "--output-dir", f"runs/{run}", *flags]
+    def train(name: str, script: str, *flags: str) -> list[float]:
+        arguments = [script, *SHORT, *SAVES, "--output-dir", f"runs/{name}", *flags]
         result = run(project, *arguments, processes=processes, timeout=500)
         assert count_processes(result) == processes
         graphs = re.findall(r"(\d+) graphs", result)
