@@ -50,7 +50,7 @@ def test_each_line_of_an_example_is_traced(name: str) -> None:
     assert literal > lines / 5 > 50
 
 
-def test_a_condition_is_told(cli: Cli, tmp_path: Path) -> None:
+def test_a_condition_is_told(cli: Cli) -> None:
     settings = ["--set", "image_classification.dataset=csv", "--set", "features.ema=true"]
     result = cli("explain", "--sources", "train.py", *settings)
     assert result.code == 0, result.err
@@ -108,9 +108,7 @@ def test_lines_of_the_owner_are_theirs(cli: Cli, tmp_path: Path) -> None:
         ((), "explain what?"),
     ],
 )
-def test_what_can_not_be_explained(
-    cli: Cli, tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
+def test_what_can_not_be_explained(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
     result = cli("explain", *arguments)
     assert result.code == 2 and message in result.err and "Traceback" not in result.err
 

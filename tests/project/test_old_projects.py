@@ -146,13 +146,6 @@ settings in scaffold.toml
 """)
 # the same for 0.2.0
 NEXT_EDITS = read_edits(BOTH + """
-other defaults
--epochs: int = 20
-+epochs: int = 50
--max_grad_norm: float = 1.0
-+max_grad_norm: float = 0.5
-=epochs: int = 50
-=max_grad_norm: float = 0.5
 own field, used in the loop
 -    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
 +    limit_batches: int = 0  # batches per epoch and evaluation; 0: all
@@ -162,12 +155,6 @@ own field, used in the loop
 +            loss = compute_loss(
 =    noise: float = 0.1  # of my images
 =            images = images + config.noise * torch.randn_like(images)
-own line
--            progress.step += 1
-+            progress.step += 1
-+            print("mine", progress.step)
-=            progress.step += 1
-|            print("mine", progress.step)
 own line that prints what has another name now
 -                bar.set_postfix(loss=mean_loss)
 +                bar.set_postfix(loss=mean_loss)

@@ -19,10 +19,8 @@ OLD, NEW = "2026-01-02T03:04:05+01:00", "2026-01-02T02:30:00+00:00"
 def written_by(monkeypatch: pytest.MonkeyPatch, digest: str, date: str) -> None:
     """From here on, these are the templates of this scaffold."""
     found = Origin(digest, date)
-    for name in ("new", "plan", "adopt"):
-        module = __import__(f"scaffold.commands.{name}", fromlist=["find_origin"])
-        monkeypatch.setattr(module, "find_origin", lambda: found)
-    monkeypatch.setattr(origin, "find_origin", lambda: found)
+    for name in ("commands.new", "commands.plan", "commands.adopt", "project.origin"):
+        monkeypatch.setattr(f"scaffold.{name}.find_origin", lambda: found)
 
 
 @pytest.mark.parametrize(
