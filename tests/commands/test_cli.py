@@ -17,11 +17,11 @@ import pexpect
 import pytest
 
 from scaffold import __version__
-from scaffold.answers.catalog import Catalog, Option, as_typed
+from scaffold.answers.catalog import Catalog, Option
 from scaffold.answers.check import parse_text
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.recipes import load_recipes
-from scaffold.answers.resolve import applies, default_answers, is_on, resolve
+from scaffold.answers.resolve import default_answers, is_on, resolve
 from scaffold.cache import remember
 from scaffold.commands.explain import without_and_with
 from scaffold.errors import AnswerError, ScaffoldError
@@ -29,9 +29,9 @@ from scaffold.project.write import write_new
 from scaffold.render.launch import launch
 from scaffold.render.pages import write_page
 from scaffold.render.project import render_project
-from support.combinations import FIRST_TASK, as_many_as_possible, fitting, given_for, in_turns
+from support.combinations import FIRST_TASK, fitting, in_turns
 from support.command_line import Cli, Result, run_cli
-from support.files import flatten, listing, read_files, write_files
+from support.files import listing, read_files, write_files
 from support.paths import REPOSITORY
 from support.rendering import render
 
@@ -248,17 +248,6 @@ def test_an_option_of_a_feature_turns_it_on(cli: Cli, here: Path) -> None:
     assert listing(here) == []
 
 
-def test_a_default_can_be_another_answer(catalog: Catalog) -> None:
-    """The tracker's project is called like the project, unless it is given."""
-    options = [option for option in catalog.settings.values() if option.default_from]
-    assert options
-    for option in options:
-        other = {option.default_from: "other"}
-        assert resolve(catalog, {"project.name": "a", **other})[option.key] == "other"
-        given = {"project.name": "a", **other, option.key: "own"}
-        assert resolve(catalog, given)[option.key] == "own"
-
-
 def test_what_a_task_turns_on_gives_way_to_a_feature_that_was_chosen(catalog: Catalog) -> None:
     """With all choices of all tasks: nobody is told to turn off what they have not turned on."""
     usual, gone = [], set()
@@ -332,42 +321,6 @@ def test_a_typed_option_is_the_same_as_its_setting(cli: Cli) -> None:
         assert by_type[table][name] != usual or key == "project.task", key
     off = answers_of(cli("new", "demo", "--no-use-cpu", "--print", "scaffold.toml"))
     assert "hardware" not in off
-
-
-def test_written_answers_give_the_same_project(cli: Cli, here: Path, catalog: Catalog) -> None:
-    """By the written file, and by each key in it on the command line, to the byte."""
-    options = catalog.settings
-    given = given_for(catalog, as_many_as_possible(catalog))
-    # every number and free text differs from its default
-    defaults = resolve(catalog, given)
-    for key, option in options.items():
-        feature = catalog.features.get(option.feature)
-        if not applies(catalog, option, defaults) or option.name == "monitor":
-            continue
-        if feature and not is_on(feature, defaults):
-            continue
-        if option.type == "int" and key.startswith(("training.", "features.")):
-            given[key] = int(defaults[key]) + 1
-        elif option.type == "float":
-            given[key] = float(defaults[key]) * 0.75 or 0.125
-        elif option.type == "str" and key != "project.name" and not option.pattern:
-            given[key] = 'it\'s "quoted" {{ text }} \\n # é'
-    rows = [f"--set={key}={as_typed(value)}" for key, value in given.items()]
-    first = cli("new", "first", "--yes", *rows)
-    assert first.code == 0, first.err
-    written = here / "first" / "scaffold.toml"
-    second = cli("new", "second", "--yes", "--answers", written)
-    assert second.code == 0, second.err
-    again = flatten(tomllib.loads(written.read_text("utf-8")))
-    rows = [f"--set={key}={as_typed(value)}" for key, value in again.items()]
-    assert len(rows) >= 25
-    third = cli("new", "third", "--yes", *rows)
-    assert third.code == 0, third.err
-    files = read_files(here / "first")
-    assert len(files) >= 14
-    assert read_files(here / "second") == files == read_files(here / "third")
-    resolved = resolve(catalog, given)
-    assert {key: resolved[key] for key in given} == given
 
 
 def test_a_project_is_written_whole(cli: Cli, here: Path) -> None:
