@@ -24,7 +24,7 @@ from scaffold.machine.look import Address, Device, Machine, Question, look
 from scaffold.project.answers import complete
 from support.command_line import Cli, run_cli
 from support.computers import APPLE, GIB, H100, NEEDS, PLAIN, T4, said, with_gpus
-from support.files import add_answers, replace_in
+from support.files import add_answers, replace_in, write_files
 from support.paths import REPOSITORY
 
 A100 = Device("cuda", "NVIDIA A100", 40 * GIB, 39 * GIB, (8, 0), True)
@@ -498,17 +498,9 @@ def on_path(*folders: Path, **more: str) -> dict[str, str]:
     return {"PATH": os.pathsep.join(map(str, [*first, os.environ["PATH"]])), **more}
 
 
-def write_module(folder: Path, name: str, text: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    (folder / f"{name}.py").write_text(text)
-    return folder
-
-
 def write_command(folder: Path, name: str, text: str) -> Path:
-    folder.mkdir(exist_ok=True)
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
+    write_files(folder, {name: f"#!/bin/sh\n{text}\n"})
+    (folder / name).chmod(0o755)
     return folder
 
 
@@ -550,7 +542,8 @@ BROKEN = {
 
 @pytest.mark.parametrize("text", BROKEN)
 def test_a_torch_that_can_not_be_imported(tmp_path: Path, project: Path, text: str) -> None:
-    modules = write_module(tmp_path / "modules", "torch", f"print('{{}}', flush=True)\n{text}\n")
+    torch = f"print('{{}}', flush=True)\n{text}\n"
+    modules = write_files(tmp_path / "modules", {"torch.py": torch})
     result = run_cli("doctor", project, cwd=project, env=on_path(PYTHONPATH=str(modules)))
     assert result.returncode == 1
     assert f"problem  torch: can't be used: {BROKEN[text]}\n" in result.stdout
@@ -582,7 +575,7 @@ fi
 
 def test_the_devices_that_torch_sees(tmp_path: Path, project: Path, cli: Cli) -> None:
     """Found through a stand-in for torch, and one for nvidia-smi."""
-    modules = write_module(tmp_path / "modules", "torch", TORCH)
+    modules = write_files(tmp_path / "modules", {"torch.py": TORCH})
     commands = write_command(tmp_path / "commands", "nvidia-smi", SMI)
     env = on_path(commands, PYTHONPATH=str(modules), CUDA_VISIBLE_DEVICES="0,1")
     settings = ("--num-processes", "2", "--mixed-precision", "bf16")
@@ -602,12 +595,14 @@ def test_the_devices_that_torch_sees(tmp_path: Path, project: Path, cli: Cli) ->
 
 def test_a_package_that_can_not_be_imported(tmp_path: Path, project: Path) -> None:
     """Also one that another file of the project imports. A crash names its package."""
-    modules = write_module(tmp_path / "modules", "torch", TORCH)
-    write_module(modules, "accelerate", "")
-    broken = "raise RuntimeError('operator torchvision::nms is missing')"
-    write_module(modules, "torchvision", broken)
-    write_module(modules, "sklearn", "import os; os.kill(os.getpid(), 11)")
-    write_module(modules, "tqdm", "tqdm = 1")
+    texts = {
+        "torch.py": TORCH,
+        "accelerate.py": "",
+        "torchvision.py": "raise RuntimeError('operator torchvision::nms is missing')",
+        "sklearn.py": "import os; os.kill(os.getpid(), 11)",
+        "tqdm.py": "tqdm = 1",
+    }
+    modules = write_files(tmp_path / "modules", texts)
     replace_in(project / "pyproject.toml", '"tqdm>=4.66",', '"tqdm>=4.66", "torchvision",')
     text = (project / "model.py").read_text()
     (project / "model.py").write_text(f"from torchvision import models\nimport nowhere\n{text}")
@@ -625,7 +620,7 @@ def test_a_package_that_can_not_be_imported(tmp_path: Path, project: Path) -> No
 
 def test_a_driver_that_fails(tmp_path: Path, project: Path) -> None:
     commands = write_command(tmp_path / "commands", "nvidia-smi", "echo it is broken; exit 9")
-    modules = write_module(tmp_path / "modules", "torch", TORCH.replace("True", "False"))
+    modules = write_files(tmp_path / "modules", {"torch.py": TORCH.replace("True", "False")})
     env = on_path(commands, PYTHONPATH=str(modules))
     result = run_cli("doctor", project, cwd=project, env=env)
     assert "problem  driver: nvidia-smi fails: it is broken\n" in result.stdout
@@ -648,7 +643,7 @@ def test_nothing_of_the_project_is_run(project: Path) -> None:
 
 def test_what_the_owner_changed_counts(tmp_path: Path, project: Path) -> None:
     """Dependencies and the folder of runs are read from the files as they are."""
-    env = on_path(PYTHONPATH=str(write_module(tmp_path / "modules", "torch", TORCH)))
+    env = on_path(PYTHONPATH=str(write_files(tmp_path / "modules", {"torch.py": TORCH})))
     replace_in(project / "pyproject.toml", '"tqdm>=4.66",', '"no-such-thing-here>=2", "tqdm<1",')
     replace_in(project / "config.py", 'Path(f"runs/', 'Path(f"elsewhere/runs/')
     add_answers(project / "scaffold.toml", '[hardware]\nmixed_precision = "fp16"\n')
