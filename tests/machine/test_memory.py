@@ -164,8 +164,7 @@ def test_frozen_weights_in_4_bits_take_an_eighth(tmp_path: Path) -> None:
 def test_a_downloaded_model_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "cache" / "models--org--llama"
     save(cache / "snapshots" / "abc", LLAMA, [1000, 64])
-    (cache / "refs").mkdir()
-    (cache / "refs" / "main").write_text("abc")
+    write_files(cache, {"refs/main": "abc"})
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))
     assert estimated(pretrained(model_name="org/llama"), tmp_path).weights == 4 * 64_000
 

@@ -27,7 +27,7 @@ from scaffold.cache import remember
 from scaffold.errors import AnswerError
 from scaffold.render.project import build_project
 from support.combinations import in_turns
-from support.files import read_files
+from support.files import read_files, write_files
 
 # what tools and runs leave there, and the kept results of a run
 OTHERS = ("__pycache__", ".pytest_cache", ".ruff_cache", "runs", RESULT)
@@ -102,8 +102,7 @@ def test_the_example_of_a_task_shows_a_real_result(task: str) -> None:
 
 @pytest.mark.sweep
 def test_writing_them_replaces_what_was_there(tmp_path: Path) -> None:
-    (tmp_path / "everything").mkdir()
-    (tmp_path / "everything/old.py").write_text("old\n")
+    write_files(tmp_path, {"everything/old.py": "old\n"})
     (tmp_path / "old").mkdir()
     render_examples(tmp_path)
     written = read_files(tmp_path)
