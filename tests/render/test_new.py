@@ -9,7 +9,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.render.check import check_templates
 from scaffold.render.project import render_project
-from support.files import write_files
+from support.files import read_files, write_files
 from support.paths import TEMPLATES
 from support.training import run_python, succeed
 
@@ -18,13 +18,9 @@ TRIAL = ("--epochs", "1", "--limit-batches", "2")
 
 def write(arguments: list[str], templates: Path) -> list[str]:
     """What `python tests/new.py` changes and adds, by its path below the templates."""
-    before = {path: path.read_bytes() for path in templates.rglob("*") if path.is_file()}
+    before = read_files(templates)
     new.main([*arguments, "--templates", str(templates)])
-    return sorted(
-        path.relative_to(templates).as_posix()
-        for path in templates.rglob("*")
-        if path.is_file() and before.get(path) != path.read_bytes()
-    )
+    return [name for name, text in read_files(templates).items() if before.get(name) != text]
 
 
 def render(templates: Path, **given: object) -> dict[str, str]:

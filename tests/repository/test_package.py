@@ -23,11 +23,7 @@ from support.paths import REPOSITORY, TEMPLATES
 
 
 def template_files() -> list[str]:
-    return sorted(
-        path.relative_to(TEMPLATES).as_posix()
-        for path in TEMPLATES.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    )
+    return [name for name in read_files(TEMPLATES) if "__pycache__" not in name]
 
 
 def run(*command: str | Path, cwd: Path) -> str:
