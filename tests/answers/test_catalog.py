@@ -1,5 +1,6 @@
 """Tasks and features as folders: traits, choices, defaults of a task, its versions of a feature."""
 
+import shutil
 from itertools import combinations
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from scaffold.errors import AnswerError, TemplateError
 from scaffold.render.project import render_project
 from support.command_line import Cli
 from support.files import read_files, write_files
-from support.paths import TEMPLATES
 
 TASK = """
 title = "Other"
@@ -64,13 +64,9 @@ when = { model = ["large"] }
 @pytest.fixture
 def other(templates: Path) -> Path:
     """The templates with a second task, which is like the first but has no images."""
-    files = {
-        path.relative_to(TEMPLATES / "tasks/own").as_posix(): path.read_text()
-        for path in (TEMPLATES / "tasks/own").rglob("*.py")
-    }
-    files["task.toml"] = TASK
-    files["large/train.py"] = "#: slot setup when model=large\nlog(str(config.width))\n"
-    write_files(templates / "tasks/other", files)
+    folder = shutil.copytree(templates / "tasks/own", templates / "tasks/other")
+    train = "#: slot setup when model=large\nlog(str(config.width))\n"
+    write_files(folder, {"task.toml": TASK, "large/train.py": train})
     return templates
 
 
