@@ -10,7 +10,7 @@ import re
 import shlex
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +40,9 @@ def page(root: Path) -> NewProject:
     return NewProject(load_catalog(), remember, root)
 
 
-def ask(root: Path, **wishes: str) -> dict[str, Any]:
-    texts = {key.replace("__", "."): value for key, value in wishes.items()}
-    return page(root).call("ask", {"wishes": texts})
+def ask(root: Path, wishes: Mapping[str, str] = {}, **more: str) -> dict[str, Any]:
+    texts = {key.replace("__", "."): value for key, value in more.items()}
+    return page(root).call("ask", {"wishes": {**wishes, **texts}})
 
 
 def questions(form: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -74,11 +74,9 @@ def test_a_choice_that_is_ruled_out_says_why(tmp_path: Path) -> None:
 
 def test_a_choice_that_another_answer_rules_out_resets_that_one(tmp_path: Path) -> None:
     sharded = DEVICES | {"hardware.sharding": "fsdp"}
-    asked = questions(page(tmp_path).call("ask", {"wishes": sharded}))
+    asked = questions(ask(tmp_path, sharded))
     [one_device] = [c for c in asked["hardware.distributed_type"]["choices"] if c["value"] == "NO"]
-    asked = questions(
-        page(tmp_path).call("ask", {"wishes": {"features.ema.enabled": "true"} | DEVICES})
-    )
+    asked = questions(ask(tmp_path, {"features.ema.enabled": "true"} | DEVICES))
     assert "hardware.sharding" in asked  # though EMA goes with none of its other choices
     assert one_device["resets"] == ["hardware.sharding"] and "several" in one_device["why"]
 
@@ -93,10 +91,10 @@ def test_a_wrong_value_is_told_and_changes_nothing(tmp_path: Path) -> None:
 
 def test_the_last_answer_wins(tmp_path: Path) -> None:
     sharded = DEVICES | {"hardware.sharding": "fsdp"}
-    form = page(tmp_path).call("ask", {"wishes": {"features.ema.enabled": "true", **sharded}})
+    form = ask(tmp_path, {"features.ema.enabled": "true", **sharded})
     assert form["wishes"] == sharded
     assert "ema" in form["dropped"]["features.ema.enabled"]
-    form = page(tmp_path).call("ask", {"wishes": {**sharded, "features.ema.enabled": "true"}})
+    form = ask(tmp_path, {**sharded, "features.ema.enabled": "true"})
     assert "hardware.sharding" in form["dropped"]
     assert form["wishes"]["features.ema.enabled"] == "true"
 
@@ -114,9 +112,9 @@ def test_what_the_data_hold_is_told_and_their_columns_are_choices(tmp_path: Path
     rows = [f"{n / 7},{n % 5},{'ab'[n % 2]}" for n in range(40)]
     (tmp_path / "own.csv").write_text("\n".join(["one,two,kind", *rows]) + "\n")
     task = {"project.task": "tabular_classification", "tabular_classification.dataset": "csv"}
-    form = page(tmp_path).call("ask", {"wishes": task})
-    path = next(key for key in questions(form) if load_catalog().settings[key].path)
-    asked = questions(page(tmp_path).call("ask", {"wishes": {**task, path: "own.csv"}}))
+    settings = load_catalog().settings
+    path = next(key for key in questions(ask(tmp_path, task)) if settings[key].path)
+    asked = questions(ask(tmp_path, {**task, path: "own.csv"}))
     assert "40 rows" in asked[path]["found"]
     columns = [q for q in asked.values() if [c["value"] for c in q["choices"]][-1:] == ["kind"]]
     assert columns
