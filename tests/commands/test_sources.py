@@ -12,7 +12,7 @@ from scaffold.answers.check import parse_setting
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.cache import remember
-from scaffold.render.origins import align, trace
+from scaffold.render.origins import trace
 from support.combinations import in_turns
 from support.command_line import Cli
 from support.files import replace_in
@@ -111,9 +111,3 @@ def test_lines_of_the_owner_are_theirs(cli: Cli, tmp_path: Path) -> None:
 def test_what_can_not_be_explained(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
     result = cli("explain", *arguments)
     assert result.code == 2 and message in result.err and "Traceback" not in result.err
-
-
-def test_lines_are_aligned_by_their_words() -> None:
-    before = ["x = f(", "    one,", "    two,", ")", "y = 3"]
-    assert align(before, ["x = f(one, two)", "y = 3"]) == [[0, 1, 2], [4]]
-    assert align(["x = f(one, two)"], ["x = f(", "    one,", "    two,", ")"]) == [[0]] * 4

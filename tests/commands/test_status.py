@@ -171,7 +171,6 @@ def test_regions_between_markers_are_conflicts() -> None:
         "<<<<<<<< a\n=======\n>>>>>>>> b\n",
         " <<<<<<< a\n =======\n >>>>>>> b\n",
         "<<<<<<< a\n=======x\n>>>>>>> b\n",
-        "",
     ],
 )
 def test_less_than_a_region_is_none(text: str) -> None:

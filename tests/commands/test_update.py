@@ -534,10 +534,6 @@ def test_adopt_reads_the_names_of_an_earlier_version(cli: Cli, project: Path) ->
 REFUSED = {
     "intact": (lambda folder: None, ["intact", "`scaffold diff`"]),
     "no answers": (lambda folder: (folder / "scaffold.toml").unlink(), ["toml", "no such"]),
-    "bad answers": (
-        lambda folder: add_answers(folder / "scaffold.toml", "[training]\nepochs = 0\n"),
-        ["scaffold.toml: training.epochs: 0 is not allowed"],
-    ),
     "a link": (
         lambda folder: (folder / ".scaffold").symlink_to(folder.parent, target_is_directory=True),
         [".scaffold", "is not a folder of the project itself"],
