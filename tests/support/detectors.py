@@ -124,15 +124,8 @@ def share_images(project: Path, images: str, number: int) -> Path:
 PRETRAINED = """
 import sys
 import torch
-from transformers import (
-    ConditionalDetrConfig, ConditionalDetrForObjectDetection, DabDetrConfig,
-    DabDetrForObjectDetection, TableTransformerConfig, TableTransformerForObjectDetection,
-    DetrConfig, DetrForObjectDetection, DetrImageProcessor, DFineConfig, DFineForObjectDetection,
-    DeformableDetrConfig, DeformableDetrForObjectDetection, HGNetV2Config, ResNetConfig,
-    RTDetrConfig, RTDetrForObjectDetection,
-    RTDetrImageProcessor, RTDetrResNetConfig, RTDetrV2Config, RTDetrV2ForObjectDetection,
-    YolosConfig, YolosForObjectDetection, YolosImageProcessor, set_seed,
-)
+import transformers
+from transformers import HGNetV2Config, ResNetConfig, RTDetrResNetConfig, set_seed
 set_seed(0)
 size = {"d_model": 32, "decoder_layers": 2, "decoder_ffn_dim": 32, "decoder_attention_heads": 2}
 size |= {"encoder_layers": 1, "encoder_ffn_dim": 32, "encoder_attention_heads": 2}
@@ -154,27 +147,25 @@ vit |= {"intermediate_size": 32, "image_size": [64, 64], "num_detection_tokens":
 last, three = (ResNetConfig(**depth, out_features=names) for names in (stages[2:], stages))
 deformable = {"backbone_config": three, "num_feature_levels": 3}
 plain |= {"backbone_config": last}
-made = {
-    "conditional": (ConditionalDetrForObjectDetection, ConditionalDetrConfig, plain),
-    "dab": (DabDetrForObjectDetection, DabDetrConfig, {**plain, "hidden_size": 32}),
-    "table": (TableTransformerForObjectDetection, TableTransformerConfig, plain),
-    "detr": (DetrForObjectDetection, DetrConfig, plain),
-    "deformable": (
-        DeformableDetrForObjectDetection, DeformableDetrConfig, {**plain, **deformable}
-    ),
-    "rt_detr": (RTDetrForObjectDetection, RTDetrConfig, {**hybrid, **resnet}),
-    "rt_detr_v2": (RTDetrV2ForObjectDetection, RTDetrV2Config, {**hybrid, **resnet}),
-    "d_fine": (DFineForObjectDetection, DFineConfig, {**hybrid, **fine}),
-    "yolos": (YolosForObjectDetection, YolosConfig, {**vit, "num_labels": 5}),
-}
-build, configure, settings = made[sys.argv[1]]
-model = build(configure(**settings))
+name, settings = {
+    "conditional": ("ConditionalDetr", plain),
+    "dab": ("DabDetr", {**plain, "hidden_size": 32}),
+    "table": ("TableTransformer", plain),
+    "detr": ("Detr", plain),
+    "deformable": ("DeformableDetr", {**plain, **deformable}),
+    "rt_detr": ("RTDetr", {**hybrid, **resnet}),
+    "rt_detr_v2": ("RTDetrV2", {**hybrid, **resnet}),
+    "d_fine": ("DFine", {**hybrid, **fine}),
+    "yolos": ("Yolos", {**vit, "num_labels": 5}),
+}[sys.argv[1]]
+build = getattr(transformers, f"{name}ForObjectDetection")
+model = build(build.config_class(**settings))
 with torch.no_grad():
     for weight in model.parameters():  # as if it were trained: no two queries are alike
         weight += 0.1 * torch.randn_like(weight)
 model.save_pretrained("small")
-normal = YolosImageProcessor if sys.argv[1] == "yolos" else DetrImageProcessor
-(RTDetrImageProcessor if "num_denoising" in settings else normal)().save_pretrained("small")
+processor = "RTDetr" if "num_denoising" in settings else "Yolos" if name == "Yolos" else "Detr"
+getattr(transformers, f"{processor}ImageProcessor")().save_pretrained("small")
 """
 TRANSFORMERS: dict[str, Value] = of_task(
     TASK, model="transformers", pretrained_name="small", image_size=64
