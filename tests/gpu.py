@@ -85,11 +85,12 @@ def list_projects() -> dict[str, Answers]:
 
 
 def render(folder: Path) -> None:
-    """Write the projects, and what `scaffold doctor` says of the memory of some."""
+    """Write the projects."""
     from scaffold.answers.manifests import load_catalog
     from scaffold.answers.resolve import resolve
     from scaffold.errors import AnswerError
     from scaffold.render.project import render_project
+    from support.files import write_files
 
     catalog, labels = load_catalog(), {}
     for label, given in list_projects().items():
@@ -99,10 +100,7 @@ def render(folder: Path) -> None:
             print(f"{label}: {error}")
             continue
         labels[label] = label.replace(" ", "_")
-        for name, text in render_project(catalog, answers).items():
-            path = folder / labels[label] / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_files(folder / labels[label], render_project(catalog, answers))
     (folder / "projects.json").write_text(json.dumps(labels, indent=1))
 
 
@@ -234,14 +232,8 @@ def memory_of_the_device() -> int:
 
 def trains_launched(project: Path) -> dict[str, Any]:
     """Started as `accelerate.yaml` says, on one device: FSDP 2, FP8."""
-    launch = [
-        sys.executable,
-        "-m",
-        "accelerate.commands.launch",
-        "--config_file",
-        "accelerate.yaml",
-    ]
-    launch += ["--num_processes", "1", "train.py", *SHORT]
+    launch = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", "1"]
+    launch += ["--config_file", "accelerate.yaml", "train.py", *SHORT]
     log = call(project, [*launch, "--output-dir", "runs/one"])
     resume = ["--resume", "runs/one/checkpoint_00000010", "--output-dir", "runs/resumed"]
     resumed = call(project, [*launch, *resume])

@@ -29,7 +29,6 @@ from support import warm
 from support.combinations import FIRST_TASK, in_turns
 from support.command_line import run_cli
 from support.files import add_answers, replace_in, write_files
-from support.paths import TEMPLATES
 from support.rendering import render
 from support.training import OFFLINE, SERVER, clean_environment, run, start
 
@@ -37,32 +36,9 @@ FEATURE = {"features.search.enabled": True}
 # logs 1 - (learning_rate - 0.05)**2, less in early epochs; notes how each run begins and ends, and
 # waits before the epoch in the file "hold"
 STAND_IN = """
-import argparse, json, math, os, signal, sys, time
-from dataclasses import dataclass, fields
+import json, math, os, signal, sys, time
 from pathlib import Path
-
-
-@dataclass(frozen=True)
-class Config:
-    epochs: int = 3
-    batch_size: int = 32
-    learning_rate: float = 0.01
-    weight_decay: float = 0.01
-    max_grad_norm: float = 1.0
-    mine: int = 3
-    seed: int = 0
-    pause: float = 0.0
-    fail: str = ""
-    output_dir: Path = Path("runs/latest")
-
-
-def parse_config(description, arguments=None):
-    parser = argparse.ArgumentParser()
-    for field in fields(Config):
-        flag = "--" + field.name.replace("_", "-")
-        parser.add_argument(flag, type=field.type, default=field.default)
-    return Config(**vars(parser.parse_args(arguments)))
-
+from config import Config, parse_config
 
 def note(text):
     with open("notes", "a") as file:
@@ -84,7 +60,7 @@ def main():
     assert not config.output_dir.exists(), "the folder of another run"
     config.output_dir.mkdir(parents=True)
     note(f"started {os.getpid()}")
-    is_first = config.learning_rate == 0.01
+    is_first = config.learning_rate == Config.learning_rate
     print("a line of its log")
     if config.fail == "always" or config.fail == "later" and not is_first:
         raise SystemExit("out of memory")
@@ -106,16 +82,17 @@ def main():
 
 
 if __name__ == "__main__":
-    config = parse_config(__doc__)
+    config = parse_config("")
     signal.signal(signal.SIGTERM, stop)
     main()
 """
 
 
-def settings_of(script: str) -> str:
-    """The config.py of a stand-in."""
-    own = "import argparse" + script[: script.index("def note")].partition("import argparse")[2]
-    return own + (TEMPLATES / "lib" / "settings.py").read_text()
+def add_own_fields(config: Path) -> None:
+    """One that means nothing, and two that say how a run behaves."""
+    last = "    output_dir: Path"
+    fields = '    mine: int = 3\n    pause: float = 0.0\n    fail: str = ""\n'
+    replace_in(config, last, f"{fields}{last}")
 
 
 def other_settings(folder: str, changes: str) -> str:
@@ -129,14 +106,12 @@ class Project:
     """A project whose train.py is the stand-in, without checkpoints."""
 
     def __init__(self, folder: Path, task: str = FIRST_TASK) -> None:
+        given = {"training.epochs": 3, "training.learning_rate": 0.01, "project.task": task}
         off = {"features.checkpoints.enabled": False}
-        self.folder = write_files(folder, render({**FEATURE, **off, "project.task": task}))
+        self.folder = write_files(folder, render({**FEATURE, **off, **given}))
         metric = load_catalog().tasks[task].values["metric"]
-        self.replace_train(f"METRIC = {metric!r}\n{STAND_IN}")
-
-    def replace_train(self, text: str) -> None:
-        (self.folder / "train.py").write_text(text)
-        (self.folder / "config.py").write_text(settings_of(text))
+        (folder / "train.py").write_text(f"METRIC = {metric!r}\n{STAND_IN}")
+        add_own_fields(folder / "config.py")
 
     def hold(self, epoch: int = 1) -> None:
         """Runs wait before this epoch, until release()."""
@@ -269,8 +244,7 @@ def test_the_best_settings_become_the_defaults(tmp_path: Path) -> None:
     replace_in(folder / "search.py", last, f'        "max_grad_norm": {suggested},\n{last}')
     real = {name: (folder / name).read_text() for name in ("config.py", "train.py")}
     (folder / "train.py").write_text(f'METRIC = "val_accuracy"\n{STAND_IN}')
-    found = "\n\ndef find_checkpoints(folder):\n    return []\n"
-    (folder / "config.py").write_text(settings_of(STAND_IN) + found)
+    add_own_fields(folder / "config.py")
     result = run(folder, "search.py", "--trials", "2", "--jobs", "2")
     write_files(folder, real)
     (command,) = re.findall("^  scaffold (update .*)", result, re.MULTILINE)
@@ -332,13 +306,9 @@ def test_a_stopped_search_ends_its_runs(project: Project, number: int) -> None:
 @train
 def test_bad_trials_are_ended_early(project: Project) -> None:
     """By the metrics of a run while it runs, compared with those of complete trials."""
-    path = project.folder / "train.py"
     # the first six are good: as many as the pruner wants to see
-    text = path.read_text().replace(
-        'config.fail == "worse" and not is_first',
-        'config.fail == "worse" and int(config.output_dir.name[-4:]) > 5',
-    )
-    project.replace_train(text)
+    worse, later = 'config.fail == "worse" and ', "int(config.output_dir.name[-4:]) > 5"
+    replace_in(project.folder / "train.py", f"{worse}not is_first", f"{worse}{later}")
     assert project.search("--trials", "6", "--jobs", "3", "--fail", "worse")[0] == 0
     done = project.states.count("COMPLETE")
     assert done >= 5
@@ -378,7 +348,7 @@ def test_if_the_first_trial_fails(project: Project) -> None:
     assert err == f"The first trial ended with status 1: see {log}\n"
     assert "out of memory" in (project.folder / log).read_text()
     code, _, err = project.search("--trials", "2", "--unknown-flag", "3")
-    assert code == 2 and "unrecognized arguments: --unknown-flag 3" in err
+    assert code == 2 and "Unrecognized options: --unknown-flag" in err
     assert project.search("--trials", "1")[0] == 0
     assert project.states == ["COMPLETE"]
 
