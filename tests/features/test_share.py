@@ -14,7 +14,7 @@ import pytest
 from support.combinations import FIRST_TASK
 from support.files import write_files
 from support.inputs import use_card
-from support.rendering import render, write_project
+from support.rendering import render
 from support.training import fail, run, start
 
 pytestmark = pytest.mark.train
@@ -31,6 +31,8 @@ def share(folder: Path, *arguments: str) -> str:
 def test_others_predict_as_the_card_says(tmp_path: Path) -> None:
     """Without the project and its run, and with no file more than they need."""
     folder = write_files(tmp_path / "project", {**render(FEATURE), "notes.py": "SECRET = 1"})
+    untrained = fail(folder, "share.py")
+    assert untrained.count("\n") == 1 and "No run in runs/ is finished" in untrained
     run(folder, *EPOCH)
     assert share(folder).splitlines()[-1].startswith("Wrote shared. Fill in what is marked")
     shutil.move(folder / "shared", tmp_path / "elsewhere")
@@ -93,31 +95,28 @@ class Hub(BaseHTTPRequestHandler):
                 self.rfile.readline()
         self.asked.append((self.path, body))
         address = f"http://127.0.0.1:{self.server.server_address[1]}/me/it"
-        if self.path == "/api/repos/create":
-            return self.answer({"url": address})
-        if self.path == "/api/validate-yaml":
-            return self.answer({"errors": [], "warnings": []})
-        if self.path == "/api/models/me/it/preupload/main":
-            files = [file["path"] for file in json.loads(body)["files"]]
-            modes = [
-                {"path": path, "uploadMode": "regular", "shouldIgnore": False} for path in files
-            ]
-            return self.answer({"files": modes})
-        if self.path == "/api/models/me/it/commit/main":
-            return self.answer({"commitUrl": f"{address}/commit/1", "commitOid": "1" * 40})
-        return self.answer({"error": "there is nothing"}, 404)
-
-    def do_GET(self) -> None:
-        self.asked.append((self.path, b""))
-        self.answer({"error": "there is nothing"}, 404)
-
-    def answer(self, content: dict, status: int = 200) -> None:
-        data = json.dumps(content).encode()
-        self.send_response(status)
+        regular = {"uploadMode": "regular", "shouldIgnore": False}
+        files = json.loads(body)["files"] if self.path.endswith("/preupload/main") else []
+        answers = {
+            "/api/repos/create": {"url": address},
+            "/api/validate-yaml": {"errors": [], "warnings": []},
+            "/api/models/me/it/preupload/main": {
+                "files": [{"path": file["path"], **regular} for file in files]
+            },
+            "/api/models/me/it/commit/main": {
+                "commitUrl": f"{address}/commit/1",
+                "commitOid": "1" * 40,
+            },
+        }
+        data = json.dumps(answers.get(self.path, {"error": "there is nothing"})).encode()
+        self.send_response(200 if self.path in answers else 404)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def do_GET(self) -> None:
+        self.send_error(404)
 
     def log_message(self, *_: object) -> None:
         pass
@@ -162,45 +161,3 @@ def test_huggingface_hub_uploads_the_folder(tmp_path: Path, hub: str) -> None:
     assert result.returncode == 1
     assert result.stderr.startswith("shared could not be uploaded to you/it: Client error '404")
     assert result.stderr.count("\n") == 1
-
-
-def test_a_run_that_cannot_be_shared_is_one_line(tmp_path: Path) -> None:
-    folder = write_files(tmp_path, render(FEATURE))
-    result = fail(folder, "share.py")
-    assert result.count("\n") == 1 and "No run in runs/ is finished" in result
-    assert not (folder / "shared").exists()
-
-
-# a choice of data, where it is, and the input of predict.py
-OWN_DATA: list[tuple[str, dict[str, str], str]] = [
-    ("image_classification", {"dataset": "image_folder", "path": "data"}, "image.png"),
-    ("tabular_classification", {"dataset": "csv", "path": "data", "target": "label"}, "rows.csv"),
-    ("tabular_regression", {"dataset": "csv", "path": "data", "target": "number"}, "rows.csv"),
-]
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize(("task", "choices", "given"), OWN_DATA, ids=[row[0] for row in OWN_DATA])
-def test_a_shared_run_needs_no_data(
-    task: str, choices: dict[str, str], given: str, tmp_path: Path
-) -> None:
-    """Its classes and columns are those of the run."""
-    rows = ["number,kind,label", *(f"{row},{'ab'[row % 2]},{'xy'[row % 2]}" for row in range(40))]
-    (tmp_path / "rows.csv").write_text("\n".join(rows))
-    code = "from PIL import Image; import sys; Image.new('RGB', (20, 20), 200).save(sys.argv[1])"
-    run(tmp_path, "-c", code, "image.png")
-    answers = {**FEATURE, **choices, "path": str(tmp_path / "data")}
-    folder = write_project(tmp_path / "project", task, **answers)
-    if given == "rows.csv":
-        shutil.copy(tmp_path / given, tmp_path / "data")
-    else:
-        for number in range(20):
-            (tmp_path / "data" / "xy"[number % 2]).mkdir(parents=True, exist_ok=True)
-            shutil.copy(tmp_path / given, tmp_path / "data" / "xy"[number % 2] / f"{number}.png")
-    run(folder, *EPOCH, "--max-steps", "2", "--batch-size", "4", "--num-workers", "0")
-    predicted = start(folder, ["predict.py", tmp_path / given]).stdout
-    share(folder)
-    shutil.move(folder / "shared", tmp_path / "elsewhere")
-    (tmp_path / "data").rename(tmp_path / "gone")
-    command = ["predict.py", tmp_path / given, "--run", "run"]
-    assert start(tmp_path / "elsewhere", command).stdout == predicted != ""
