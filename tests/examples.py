@@ -27,6 +27,7 @@ from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.render.format import Remember, make_anew
 from scaffold.render.project import build_project
+from support.files import write_files
 from support.paths import REPOSITORY
 
 FOLDER = REPOSITORY / "generated_examples"
@@ -83,11 +84,9 @@ def render_examples(target: Path) -> None:
         if not any(path.iterdir()):
             path.rmdir()
     for name in examples():
-        for file, text in render_example(name).items():
-            path = target / name / file
-            path.parent.mkdir(parents=True, exist_ok=True)
-            text += show_result(target / name / RESULT) if file == README else ""
-            path.write_text(text, encoding="utf-8", newline="\n")
+        files = render_example(name)
+        files[README] += show_result(target / name / RESULT)
+        write_files(target / name, files)
 
 
 def show_result(folder: Path) -> str:
@@ -134,10 +133,7 @@ def train_example(name: str) -> None:
     """Train an example on one process, and keep the end of its log, its pictures and its texts."""
     target = FOLDER / name / RESULT
     with tempfile.TemporaryDirectory() as folder:
-        for file, text in render_example(name).items():
-            path = Path(folder, file)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+        write_files(Path(folder), render_example(name))
         began = time.monotonic()
         result = subprocess.run(
             [sys.executable, "train.py"], cwd=folder, capture_output=True, text=True, check=True

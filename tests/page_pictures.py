@@ -57,9 +57,8 @@ def take(browser: Any, folder: Path, project: tuple[str, ...], feature: str, nam
         page.wait_for_timeout(3000)
         page.mouse.move(0, 0)
         page.screenshot(path=PICTURES / name)
-        with Image.open(
-            PICTURES / name
-        ) as picture:  # 256 colors are enough, in a third of the size
+        with Image.open(PICTURES / name) as picture:
+            # 256 colors are enough, in a third of the size
             picture.convert("RGB").quantize(dither=Image.Dither.NONE).save(PICTURES / name)
         page.close()
         server.terminate()

@@ -39,12 +39,6 @@ MEASURES = {
 }
 
 
-def measure(name: str, folder: Path) -> object:
-    """The figures of one measurement; its modules are imported only for it."""
-    module, function, rounds = MEASURES[name]
-    return getattr(import_module(module), function)(folder, rounds)
-
-
 def machine() -> dict[str, object]:
     """What the figures belong to."""
     installed = {distribution.name for distribution in distributions()}
@@ -83,8 +77,9 @@ def main(names: list[str]) -> None:
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     for name in names or MEASURES:
         print(f"measuring {name}", file=sys.stderr, flush=True)
+        module, function, rounds = MEASURES[name]
         with tempfile.TemporaryDirectory() as folder:
-            results[name] = measure(name, Path(folder))
+            results[name] = getattr(import_module(module), function)(Path(folder), rounds)
         results.setdefault("machines", {})[name] = machine()
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 

@@ -13,7 +13,7 @@ from support.combinations import in_turns, often
 from support.files import write_files
 from support.inputs import make_table, write_table
 from support.rendering import about, render
-from support.training import only_in_sweep, read_report, read_rows, run, start
+from support.training import fail, only_in_sweep, read_report, read_rows, run, start
 
 EVALUATE: dict[str, Value] = {"features.evaluate.enabled": True}
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
@@ -44,13 +44,6 @@ def logged(project: Path, run: str = "latest") -> dict[str, float]:
 
 def rows(project: Path, file: str, split: str = "test") -> list[dict[str, str]]:
     return read_rows((project / "runs/latest/evaluation" / split / file).read_text())
-
-
-def message(project: Path, *flags: str) -> str:
-    """What a person reads for bad input: one message, no traceback."""
-    result = start(project, ["evaluate.py", *flags])
-    assert result.returncode in (1, 2) and "Traceback" not in result.stderr, result.stderr
-    return result.stderr
 
 
 @pytest.mark.every_run
@@ -109,7 +102,7 @@ def test_what_is_said_of_a_classifier(tmp_path: Path) -> None:
     same = evaluate(project, "--against", "runs/latest")
     assert same["accuracy_difference"] == {"value": 0, "low": 0, "high": 0, "p": 1}
     assert same["mcnemar"] == {"right_alone": 0, "other_right_alone": 0, "p": 1}
-    assert "can't be loaded" in message(project, "--weights", "train.py")
+    assert "can't be loaded" in fail(project, "evaluate.py", "--weights", "train.py")
 
 
 FORMULAS = """
@@ -233,7 +226,9 @@ def check_groups(
         assert sum(row["samples"] for row in groups.values()) == len(listed)
     else:
         assert len(groups) == len(listed), "each sample is a group of its own"
-    assert "there is no such column. Choose from " in message(project, "--by", "nothing")
+    assert "there is no such column. Choose from " in fail(
+        project, "evaluate.py", "--by", "nothing"
+    )
 
 
 LONG = ("language_model", "seq2seq", "sft", "text_classification", "gan")
@@ -258,7 +253,6 @@ def test_metrics_by_a_column_of_a_table(kind: str, tmp_path: Path) -> None:
     mean = sum(row["samples"] * row["loss"] for row in groups.values())
     expected = report["test_loss"]["value"] * len(rows(project, "samples.csv"))
     assert mean == pytest.approx(expected, rel=1e-4)
-    assert "there is no such column" in message(project, "--by", "nothing")
     assert {"number", "colour"} < rows(project, "samples.csv")[0].keys(), "all of the row"
     if kind == "classification":
         assert {row["label"] for row in rows(project, "samples.csv")} == {"large", "small"}
@@ -300,7 +294,7 @@ def test_data_that_changed_since_the_run_are_refused(tmp_path: Path) -> None:
     evaluate(project)
     path.write_text("\n".join(["b,a,y", *lines]))
     said = "columns was ['a', 'b'] in runs/latest, and is ['b', 'a'] in the data now.\n"
-    assert message(project, "--run", "runs/latest") == said
+    assert fail(project, "evaluate.py", "--run", "runs/latest") == said
     path.write_text("\n".join(["a,b,y", *lines, "1,2,3"]))
     again = start(project, ["train.py", "--resume", "--epochs", "2"])
     assert (
@@ -368,7 +362,7 @@ def test_runs_on_other_samples_are_not_compared(tmp_path: Path) -> None:
         run(project, "train.py", *small, "--context", context, "--output-dir", f"runs/{context}")
     latest = ["--run", "runs/latest"]
     assert "loss_difference" in evaluate(project, *latest, "--against", "runs/128")
-    refused = message(project, *latest, "--against", "runs/64")
+    refused = fail(project, "evaluate.py", *latest, "--against", "runs/64")
     assert refused == "runs/64 has other samples: choose a run on the same data.\n"
 
 

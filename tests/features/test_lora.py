@@ -212,11 +212,17 @@ def test_adapters_of_a_split_model_are_those_of_a_whole_one(
     assert_split_is_whole(tmp_path, PROJECTS[label](models))
 
 
-USES = {
-    "text_classification": ["a text"],
-    "embeddings": ["a text"],
+# of predict.py, where it is not a text
+INPUTS = {
+    "dpo": ["add 3 to 125", "--length", "5"],
     "language_model": ["a text", "--length", "5"],
+    "masked_language_model": ["a [MASK] text"],
+    "multiple_choice": ["A dog runs.", "It barks.", "It sings."],
+    "question_answering": ["Kelby is in Oslo.", "Where?"],
+    "reward_model": ["conversations.jsonl"],
     "seq2seq": ["a text", "--json"],
+    "sft": ["add 3 to 125", "--length", "5"],
+    "token_classification": ["Kelmond was born in Norby ."],
 }
 FORMATS = ("onnx", "torch", "safetensors", "transformers")
 
@@ -234,7 +240,8 @@ def test_adapters_are_used_after_training(
     assert " trained parameters | " in run(project, "train.py", *SHORT)
     assert_evaluated_as_trained(project, rel=1e-5)
     assert_evaluated_as_trained(project, "--weights", "runs/latest/best.safetensors", rel=1e-5)
-    assert "a text" in run(project, "predict.py", *USES[str(given["project.task"])])
+    inputs = INPUTS.get(str(given["project.task"]), ["a text"])
+    assert "a text" in run(project, "predict.py", *inputs)
     for format in FORMATS:
         assert f"has the model as {format}" in run(project, "export.py", "--format", format)
     run(project, "share.py")
@@ -248,25 +255,6 @@ def assert_evaluated_as_trained(project: Path, *flags: str, **tolerance: float) 
     assert tested and {name: found[name] for name in tested} == pytest.approx(tested, **tolerance)
 
 
-SIZES: dict[str, Answers] = {
-    "dpo": {"context": 200},
-    "language_model": {"context": 48},
-    "multiple_choice": {"max_length": 64},
-    "question_answering": {"max_length": 128, "overlap": 32},
-    "reward_model": {"context": 200},
-    "seq2seq": {"max_source_length": 40, "max_target_length": 20},
-    "sft": {"context": 200},
-}
-INPUTS = {
-    "dpo": ["add 3 to 125", "--length", "5"],
-    "language_model": ["a text", "--length", "5"],
-    "masked_language_model": ["a [MASK] text"],
-    "multiple_choice": ["A dog runs.", "It barks.", "It sings."],
-    "question_answering": ["Kelby is in Oslo.", "Where?"],
-    "reward_model": ["conversations.jsonl"],
-    "sft": ["add 3 to 125", "--length", "5"],
-    "token_classification": ["Kelmond was born in Norby ."],
-}
 FAMILIES = {
     "text_classification": ["bert", "deberta-v2", "gpt2", "llama"],
     "token_classification": ["bert", "modernbert"],
@@ -294,7 +282,7 @@ def test_adapters_go_with_other_families(
     task: str, name: str, families: Path, tmp_path: Path
 ) -> None:
     """Trained on two processes, resumed, merged, evaluated, used and exported."""
-    given = {**tuned(task, families / name, **SIZES.get(task, {})), MERGE: True}
+    given = {**tuned(task, families / name), MERGE: True}
     given |= {f"features.{feature}.enabled": True for feature in ("evaluate", "export")}
     settings = {"epochs": 1, "limit_batches": 4, "batch_size": 8, "checkpoint_every": 3}
     assert resume_everywhere(render(given), 2, tmp_path, **settings)

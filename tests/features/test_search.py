@@ -102,6 +102,18 @@ def other_settings(folder: str, changes: str) -> str:
     )
 
 
+def start_search(folder: Path, *flags: str, real: bool = False) -> subprocess.Popen[str]:
+    environment = {**clean_environment(), **SERVER, **OFFLINE}
+    return subprocess.Popen(
+        [sys.executable if real else warm.python(environment), "search.py", *flags],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 class Project:
     """A project whose train.py is the stand-in, without checkpoints."""
 
@@ -121,15 +133,7 @@ class Project:
         (self.folder / "hold").unlink()
 
     def start(self, *flags: str, real: bool = False) -> subprocess.Popen[str]:
-        environment = {**clean_environment(), **SERVER}
-        return subprocess.Popen(
-            [sys.executable if real else warm.python(environment), "search.py", *flags],
-            cwd=self.folder,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return start_search(self.folder, *flags, real=real)
 
     def search(self, *flags: str) -> tuple[int, str, str]:
         process = self.start(*flags)
@@ -485,14 +489,8 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     psutil = pytest.importorskip("psutil")
     folder = write_files(tmp_path, render(FEATURE))
     flags = ["--epochs", "3", "--limit-batches", "20"]
-
-    def search() -> subprocess.Popen[bytes]:
-        environment = {**clean_environment(), **SERVER, **OFFLINE}
-        command = [warm.python(environment), "search.py", "--trials", "1", *flags]
-        return subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL)
-
     run(folder, "train.py", *flags, "--output-dir", "runs/whole")
-    killed = search()
+    killed = start_search(folder, "--trials", "1", *flags)
     trial = folder / "runs/search/first/trial_0000"
     for _ in range(2400):
         if any(trial.glob("checkpoint_*[0-9]/loop.pt")):
@@ -501,8 +499,10 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     for process in psutil.process_iter(["cwd"]):  # the search, and its run
         if process.info["cwd"] == str(folder):
             process.kill()
-    killed.wait()
-    assert search().wait(timeout=240) == 0
+    killed.communicate()
+    again = start_search(folder, "--trials", "1", *flags)
+    again.communicate(timeout=240)
+    assert again.returncode == 0
     log = trial.with_name("trial_0000.log").read_text()
     assert log.count("resumed from runs/search/first/trial_0000/checkpoint_") == 1
     one, other = (path / "metrics.jsonl" for path in (trial, folder / "runs/whole"))

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
+from support.rendering import about
 from support.training import run
 
 Answers = dict[str, Value]
@@ -75,15 +76,26 @@ def text(models: Path, name: str = "distilbert") -> Answers:
 
 
 def language(models: Path, name: str = "gpt2") -> Answers:
-    return tuned("language_model", models / name, context=48)
+    return tuned("language_model", models / name)
 
 
-def tuned(task: str, model: Path, **settings: Value) -> Answers:
-    """Adapters beside this model, and settings of the task."""
+# settings with which a task trains faster
+SIZES: dict[str, Answers] = {
+    "dpo": {"context": 200},
+    "language_model": {"context": 48},
+    "question_answering": {"max_length": 128, "overlap": 32},
+    "reward_model": {"context": 200},
+    "seq2seq": {"max_source_length": 40, "max_target_length": 20},
+    "sft": {"context": 200},
+}
+
+
+def tuned(task: str, model: Path) -> Answers:
+    """Adapters beside this model."""
     writes = task in ("language_model", "sft", "seq2seq", "dpo", "reward_model")
     name = "model_name" if writes else "pretrained_name"
-    settings |= {"model": "pretrained", name: str(model)}
-    return {**LORA, "project.task": task, **{f"{task}.{k}": v for k, v in settings.items()}}
+    settings = {"model": "pretrained", name: str(model), **SIZES.get(task, {})}
+    return LORA | about(task, **settings)
 
 
 # projects with adapters, by the folder with the models
@@ -91,15 +103,11 @@ TUNED: dict[str, Callable[[Path], Answers]] = {
     "text": text,
     "language": language,
     "tags": lambda models: tuned("token_classification", models / "distilbert"),
-    "places": lambda models: tuned(
-        "question_answering", models / "distilbert", max_length=128, overlap=32
-    ),
+    "places": lambda models: tuned("question_answering", models / "distilbert"),
     "masked": lambda models: tuned("masked_language_model", models / "bert"),
     "vectors": lambda models: tuned("embeddings", models / "distilbert"),
     "choices": lambda models: tuned("multiple_choice", models / "roberta"),
-    "answers": lambda models: tuned("sft", models / "llama", context=200),
-    "pairs": lambda models: tuned(
-        "seq2seq", models / "t5", max_source_length=40, max_target_length=20
-    ),
-    "preferences": lambda models: tuned("dpo", models / "llama", context=200),
+    "answers": lambda models: tuned("sft", models / "llama"),
+    "pairs": lambda models: tuned("seq2seq", models / "t5"),
+    "preferences": lambda models: tuned("dpo", models / "llama"),
 }

@@ -29,8 +29,10 @@ OWN = re.compile(
 )
 
 
-def own_file(path: str) -> bool:
-    return bool(OWN.search(path)) or path in (".copier-answers.yml", ".cruft.json")
+def read_project(folder: Path) -> dict[str, bytes]:
+    """Its files, without those of tools."""
+    files = read_files(folder).items()
+    return {path: data for path, data in files if not OWN.search(path) and path != ".cruft.json"}
 
 
 @dataclass(frozen=True)
@@ -121,5 +123,4 @@ def update_project(
         (folder / path).write_bytes(encoded(path, text))
     runs = [_update(folder, changed) for changed in updates]
     code, said = max(code for code, _ in runs), "".join(said for _, said in runs)
-    files = {path: data for path, data in read_files(folder).items() if not own_file(path)}
-    return code, Outcome(files, code != 0, said=said)
+    return code, Outcome(read_project(folder), code != 0, said=said)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from support.files import write_files
-from support.outcomes import Files, Outcome, own_file
+from support.outcomes import Files, Outcome, read_project
 
 TOOLS = ("copier", "cruft")
 
@@ -82,10 +82,7 @@ class Rival:
         shutil.copytree(project, folder, symlinks=True)
         for path in renders[0]:
             (folder / path).unlink()
-        for path, text in edited.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_bytes(text.encode())
-        self.commit(folder)
+        self.commit(write_files(folder, edited))
         failed = False
         unmerged: set[str] = set()
         for number in range(1, len(renders)):
@@ -95,13 +92,7 @@ class Rival:
             unmerged |= set(listed.splitlines())
             if number < len(renders) - 1:
                 self.commit(folder)
-        files = {
-            path.relative_to(folder).as_posix(): path.read_bytes()
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and not path.is_relative_to(folder / ".git")
-        }
-        files = {path: data for path, data in files.items() if not own_file(path)}
-        return Outcome(files, failed, frozenset(unmerged))
+        return Outcome(read_project(folder), failed, frozenset(unmerged))
 
     def prepare(self, renders: Sequence[Mapping[str, str]]) -> tuple[Path, Path]:
         """A template with these renders, and a project made from the first of them."""

@@ -24,20 +24,12 @@ CATALOG = load_catalog()
 pytestmark = pytest.mark.train
 Proven = Callable[[str, int], None]
 
-KINDS = {
-    kind: {"features.schedule.kind": kind} for kind in ("linear", "constant", "wsd", "one_cycle")
-}
 PROJECTS: dict[str, Mapping[str, Value]] = {
     "default": {},
     "none": {**given_for(CATALOG, []), "features.checkpoints.enabled": True},
-    "workers": {"training.num_workers": 2},
-    "augmentation": {"features.augmentation.enabled": True},
     "augmentation, workers": {"features.augmentation.enabled": True, "training.num_workers": 2},
     "accumulation": {"training.gradient_accumulation_steps": 4},
-    "bf16": {"hardware.mixed_precision": "bf16"},
-    "ema": {"features.ema.enabled": True},
     "early stop": {"features.early_stopping.enabled": True, "features.early_stopping.patience": 1},
-    **KINDS,
     "all": {
         **given_for(CATALOG, as_many_as_possible(CATALOG)),
         "training.num_workers": 2,

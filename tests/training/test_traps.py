@@ -380,14 +380,6 @@ def test_a_copy_with_a_name_of_its_own_is_no_checkpoint(project: Path, done: str
     assert saved(project, "copied") == [6] and own.is_dir() and "moved to" not in printed
 
 
-def test_flags_of_a_resumed_run_are_those_that_are_given(project: Path, done: str) -> None:
-    """parse_config() with arguments of its own does not look at those of the script."""
-    code = "from config import parse_config; "
-    code += f"given = ['--resume', '--epochs', '5', '--output-dir', '{done}']; "
-    code += "config = parse_config('', given); print(config.epochs, config.resume)"
-    assert run(project, "-c", code, "--epochs", "7") == f"5 {done}/checkpoint_00000003\n"
-
-
 def test_a_resume_refuses_what_changes_the_batches(project: Path, done: str) -> None:
     changes = {"limit_batches": 2, "batch_size": 8, "seed": 1, "weight_decay": 0.5}
     changes |= {"learning_rate": 0.1}
