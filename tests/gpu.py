@@ -85,7 +85,6 @@ def list_projects() -> dict[str, Answers]:
 
 
 def render(folder: Path) -> None:
-    """Write the projects."""
     from scaffold.answers.manifests import load_catalog
     from scaffold.answers.resolve import resolve
     from scaffold.errors import AnswerError

@@ -14,7 +14,6 @@ Results = dict[str, Any]
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown."""
     lines = [header, ["---"] * len(header), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -45,7 +44,6 @@ def parts_table(results: Results) -> str:
 
 
 def one_row(title: str, cells: dict[str, str]) -> str:
-    """A table of one row."""
     return table(["", *cells], [[title, *cells.values()]])
 
 

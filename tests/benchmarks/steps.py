@@ -50,12 +50,10 @@ def measure_steps(folder: Path, rounds: int) -> list[dict]:
 
 
 def contender(name: str) -> Train:
-    """How it trains."""
     return import_module(f"contenders.{CONTENDERS[name]}").train
 
 
 def measure_case(case: Case, rounds: int) -> dict:
-    """The row of one case."""
     names = [name for name in CONTENDERS if (name, case.option) not in LACKS]
     ratios: dict[str, list[float]] = {name: [] for name in names}
     bare_seconds = []

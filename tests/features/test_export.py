@@ -32,7 +32,6 @@ def train(folder: Path, given: dict[str, Value], *flags: str) -> Path:
 
 
 def export(project: Path, format: str, *flags: str, **environment: str) -> str:
-    """What export.py prints."""
     return run(project, "export.py", "--format", format, *flags, **environment)
 
 

@@ -24,7 +24,6 @@ EPOCH = ["train.py", "--epochs", "1"]
 
 
 def share(folder: Path, *arguments: str) -> str:
-    """What share.py printed."""
     return run(folder, "share.py", *arguments)
 
 

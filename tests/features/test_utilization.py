@@ -32,12 +32,6 @@ def test_only_language_models_tell_it() -> None:
         resolve(load_catalog(), {"project.name": "example", **given})
 
 
-def test_the_default_leaves_no_trace() -> None:
-    files = render({"project.task": "language_model"})
-    assert "utilization.py" not in files
-    assert not any("flops" in text for name, text in files.items() if name != "scaffold.toml")
-
-
 @only_in_sweep
 def test_operations_are_those_that_pytorch_counts(tmp_path: Path) -> None:
     """Forward and backward, without attention, which is not counted on the CPU."""

@@ -180,15 +180,6 @@ SMALL = {"image_size": 16}
 BOX = [4, 5, 10, 8]  # left, top, width and height
 
 
-def folders(*names: str) -> Files:
-    """Images in folders."""
-    return {
-        f"d/{name}/{number:02}.png": picture(100 * place + number)
-        for place, name in enumerate(names)
-        for number in range(COUNT)
-    }
-
-
 def coco_files(**changes: Any) -> Files:
     images = [
         {"id": n, "file_name": f"{n:02}.png", "width": 24, "height": 24} for n in range(COUNT)
@@ -319,7 +310,12 @@ CARRIERS = [
     of_objects("token_classification", "conll", TAGGED),
     of_objects("language_model", "text", LONG, {"context": 16}, text="text"),
     of_objects("masked_language_model", "text", LONG, {"max_length": 16}, text="text"),
-    of_files("image_classification", "image_folder", folders("a", "b"), **SMALL),
+    of_files(
+        "image_classification",
+        "image_folder",
+        {f"d/{'ab'[n % 2]}/{n:02}.png": picture(n) for n in range(COUNT)},
+        **SMALL,
+    ),
     of_files(
         "audio_classification",
         "files",

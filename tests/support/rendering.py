@@ -42,7 +42,6 @@ def about(task: str, **settings: Value) -> dict[str, Value]:
 
 
 def write_project(folder: Path, task: str, **given: Value) -> Path:
-    """A project of a task, with these settings of the task."""
     return write_files(folder, render(about(task, **given)))
 
 

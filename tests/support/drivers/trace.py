@@ -7,7 +7,6 @@ run takes half a second.
 """
 
 import csv
-import hashlib
 import io
 import json
 import os
@@ -138,7 +137,7 @@ def main() -> None:
     sys.argv = [script, *arguments, "--output-dir", "runs/latest"]
     sys.path[0] = str(Path.cwd() / Path(script).parent)
     sys.path[1:1] = [str(Path.cwd()), *filter(None, [os.environ.get("SCAFFOLD_STAND_INS")])]
-    there = {path for path in Path().rglob("*") if path.is_file()}
+    there = {path.as_posix() for path in Path().rglob("*") if path.is_file()}
     modules.register_module_forward_pre_hook(enter)
     modules.register_module_forward_hook(leave, always_call=True)
     optimizers.register_optimizer_step_pre_hook(step)
@@ -153,17 +152,14 @@ def main() -> None:
             said = "" if stop.code in (None, 0) else f"SystemExit: {stop.code}"
         except BaseException:
             status, said = 1, traceback.format_exc()
-    left = files_of(Path())
-    before = {path.as_posix() for path in there}
     found = {
         "status": status,
         "said": said,
         "events": events,
         "printed": printed(out.getvalue()),
-        "files": {name: value for name, value in left.items() if name not in before},
+        "files": {name: x for name, x in files_of(Path()).items() if name not in there},
     }
-    digest = hashlib.sha256(json.dumps(events).encode()).hexdigest()
-    Path(result).write_text(json.dumps({**found, "digest": digest}))
+    Path(result).write_text(json.dumps(found))
 
 
 if __name__ == "__main__":
