@@ -87,7 +87,6 @@ PAIRS = about(
 PHOTOS = about("image_classification", dataset="image_folder", image_size=16)
 OF_HUB = about("image_classification", dataset="huggingface", dataset_name="hub", image_size=16)
 OF_HUB["image_classification.image_column"] = "image"
-DRAWN = about("autoencoder", dataset="image_folder", image_size=16)
 CASES: dict[str, Case] = {
     "digits": ({}, None, paint_files),
     "mnist": (
@@ -98,9 +97,7 @@ CASES: dict[str, Case] = {
     "photos": (PHOTOS, painted("images"), paint_files),
     "hub of photos": (OF_HUB, painted("hub/train"), paint_files),
     "autoencoder": (about("autoencoder"), None, paint_files),
-    "autoencoder of photos": (DRAWN, painted("images"), paint_files),
     "tumors": (about("tabular_classification"), None, write_measurements("breast_cancer")),
-    "patients": (about("tabular_regression"), None, write_measurements("diabetes")),
     "table of classes": (
         about("tabular_classification", dataset="csv", **TABLE),
         prepare_table,

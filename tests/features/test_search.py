@@ -188,8 +188,6 @@ def test_the_metric_is_that_of_the_task(task: str) -> None:
     other = {"features.best_model.monitor": "train_loss"}
     search = render({**FEATURE, **other, "project.task": task})["search.py"]
     assert 'METRIC, DIRECTION = "train_loss", "minimize"' in search
-    for name in ("learning_rate", "weight_decay", "batch_size"):
-        assert f"    {name}: " in render({"project.task": task})["config.py"]
 
 
 @pytest.mark.parametrize("launcher", ["slurm", "trainjob", "pytorchjob", "sagemaker"])
