@@ -11,7 +11,6 @@ import re
 import shlex
 import signal
 import subprocess
-import sys
 import time
 import tomllib
 from collections import Counter
@@ -25,12 +24,11 @@ import pytest
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
-from support import warm
 from support.combinations import FIRST_TASK, in_turns
 from support.command_line import run_cli
 from support.files import add_answers, replace_in, write_files
 from support.rendering import render
-from support.training import OFFLINE, SERVER, clean_environment, run, start
+from support.training import begin, run, start
 
 FEATURE = {"features.search.enabled": True}
 # logs 1 - (learning_rate - 0.05)**2, less in early epochs; notes how each run begins and ends, and
@@ -102,18 +100,6 @@ def other_settings(folder: str, changes: str) -> str:
     )
 
 
-def start_search(folder: Path, *flags: str, real: bool = False) -> subprocess.Popen[str]:
-    environment = {**clean_environment(), **SERVER, **OFFLINE}
-    return subprocess.Popen(
-        [sys.executable if real else warm.python(environment), "search.py", *flags],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 class Project:
     """A project whose train.py is the stand-in, without checkpoints."""
 
@@ -133,7 +119,7 @@ class Project:
         (self.folder / "hold").unlink()
 
     def start(self, *flags: str, real: bool = False) -> subprocess.Popen[str]:
-        return start_search(self.folder, *flags, real=real)
+        return begin(self.folder, ["search.py", *flags], real=real)
 
     def search(self, *flags: str) -> tuple[int, str, str]:
         process = self.start(*flags)
@@ -485,8 +471,9 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
     psutil = pytest.importorskip("psutil")
     folder = write_files(tmp_path, render(FEATURE))
     flags = ["--epochs", "3", "--limit-batches", "20"]
+    search = ["search.py", "--trials", "1", *flags]
     run(folder, "train.py", *flags, "--output-dir", "runs/whole")
-    killed = start_search(folder, "--trials", "1", *flags)
+    killed = begin(folder, search)
     trial = folder / "runs/search/first/trial_0000"
     for _ in range(2400):
         if any(trial.glob("checkpoint_*[0-9]/loop.pt")):
@@ -496,9 +483,7 @@ def test_a_killed_run_resumes(tmp_path: Path) -> None:
         if process.info["cwd"] == str(folder):
             process.kill()
     killed.communicate()
-    again = start_search(folder, "--trials", "1", *flags)
-    again.communicate(timeout=240)
-    assert again.returncode == 0
+    run(folder, *search)
     log = trial.with_name("trial_0000.log").read_text()
     assert log.count("resumed from runs/search/first/trial_0000/checkpoint_") == 1
     one, other = (path / "metrics.jsonl" for path in (trial, folder / "runs/whole"))

@@ -186,11 +186,29 @@ def start(
     """Run a script of a project on so many processes. Without a folder, a run is in runs/latest."""
     if Path(script[0]).name == "train.py" and not {"--output-dir", "--resume"} & set(script):
         script = [*script, "--output-dir", keep_earlier(folder)]
-    launcher: list[str] = []
-    if processes > 1:
-        launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
-    command = [*launcher, *script]
+    command = launched(script, processes)
     return run_python(folder, command, timeout=timeout, real=real, stdin=stdin, **environment)
+
+
+def launched(script: Sequence[str | Path], processes: int) -> list[str | Path]:
+    """The arguments of Python that run a script on so many processes."""
+    torchrun = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={processes}"]
+    return [*(torchrun if processes > 1 else []), *script]
+
+
+def begin(
+    folder: Path, script: Sequence[str], processes: int = 1, real: bool = False
+) -> subprocess.Popen[str]:
+    """The same without waiting for its end."""
+    environment = {**clean_environment(), **OFFLINE, **SERVER}
+    return subprocess.Popen(
+        [sys.executable if real else warm.python(environment), *launched(script, processes)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def train_in_parts(folder: Path, run: str, *parts: Sequence[str], processes: int = 1) -> bytes:

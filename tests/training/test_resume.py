@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -18,7 +19,7 @@ from support.files import replace_in, write_files
 from support.forge import Bomb, assert_nothing_is_executed, ways
 from support.paths import DRIVERS
 from support.rendering import render_with_best as render
-from support.training import resume_everywhere, run, start
+from support.training import begin, resume_everywhere, run, start
 
 CATALOG = load_catalog()
 pytestmark = pytest.mark.train
@@ -73,17 +74,59 @@ KILLS = [
 ]
 
 
+# 10 steps, each of which is saved
+SAVED = ["train.py", "--epochs", "2", "--limit-batches", "5", "--batch-size", "16"]
+SAVED += ["--checkpoint-unit", "steps", "--checkpoint-every", "1", "--keep-checkpoints", "3"]
+
+
 @pytest.mark.parametrize(("processes", "kills"), KILLS)
 def test_survives_kills(processes: int, kills: int, tmp_path: Path, proven: Proven) -> None:
-    project = write_files(tmp_path / "project", render({}))
-    shutil.copy(DRIVERS / "kill_and_resume.py", project)
-    script = ["kill_and_resume.py", str(processes), str(kills), "0"]
-    facts = json.loads(run(project, *script, timeout=120 + 60 * kills).splitlines()[-1])
-    assert (facts["processes"], facts["kills"]) == (processes, kills)
-    assert facts["different"] == []
-    assert kills < 40 or facts["saving"] >= 3, "no kill fell into the saving of a checkpoint"
+    """At moments of chance, and every other time in the middle of saving."""
+    project, chance = write_files(tmp_path / "project", render({})), Random(0)
+    run(project, *SAVED, "--output-dir", "whole", processes=processes)
+    killed = saving = 0
+    while killed < kills:
+        folder = project / f"killed{killed}"
+        script = [*SAVED, "--output-dir", folder.name]
+        process = begin(project, script, processes)
+        reached = chance.randrange(9)
+        while process.poll() is None and newest(folder) < reached:
+            time.sleep(0.001)
+        while killed % 2 and process.poll() is None and newest(folder) < 10:
+            if is_saving(folder):
+                break
+            time.sleep(0.0002)
+        time.sleep(chance.uniform(0, 0.01 if killed % 2 else 0.05))
+        process.kill()
+        process.communicate()  # until all of its processes have ended
+        if process.returncode == 0:  # it was faster
+            shutil.rmtree(folder)
+            continue
+        saving += is_saving(folder)
+        resume = ["--resume"] if any(folder.glob("checkpoint_*[0-9]")) else []
+        run(project, *script, *resume, processes=processes)
+        assert read_end(folder) == read_end(project / "whole"), folder
+        killed += 1
+    assert kills < 40 or saving >= 3, "no kill fell into the saving of a checkpoint"
     proven("kills survived", kills)
-    proven("kills survived while saving", facts["saving"])
+    proven("kills survived while saving", saving)
+
+
+def newest(folder: Path) -> int:
+    """The step of the newest checkpoint, whole or not."""
+    names = [path.stem for path in folder.glob("checkpoint_*")]
+    return max((int(name.split("_")[1]) for name in names), default=0)
+
+
+def is_saving(folder: Path) -> bool:
+    return any(folder.glob("checkpoint_*.partial"))
+
+
+def read_end(folder: Path) -> dict[str, bytes]:
+    """The results of a run, and its last checkpoint without the names of folders."""
+    last = [path for path in max(folder.glob("checkpoint_*")).iterdir() if path.suffix != ".json"]
+    paths = [folder / "model.safetensors", folder / "metrics.jsonl", *last]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 @pytest.fixture(scope="module")
