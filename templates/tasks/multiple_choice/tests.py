@@ -37,7 +37,8 @@ def test_each_choice_follows_its_text():
             assert len(sample.choices) == len(question.choices)
             assert sample.label == question.label
             (one, start), (other, place) = sample.choices[:2]
-            assert place == start and torch.equal(one[:start], other[:place])
+            if max(len(one), len(other)) < config.max_length:  # neither is cut
+                assert place == start and torch.equal(one[:start], other[:place])
             assert all(first < len(tokens) for tokens, first in sample.choices)
             assert max(len(tokens) for tokens, _ in sample.choices) <= config.max_length
 
