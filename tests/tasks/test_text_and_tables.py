@@ -1,13 +1,13 @@
 """Texts and tables from files: each kind of data trains, and bad input ends with a message."""
 
 import json
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from support.adapters import MAKE_MODELS, make
+from support.bad_files import refuse_paths
 from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
 from support.rendering import render, write_project
@@ -16,28 +16,11 @@ from support.training import ask, call, fail, run, succeed
 pytestmark = pytest.mark.train
 
 
-def refusals(folder: Path, *expressions: str) -> list[str]:
-    """With what message each of these ends, all of them in one process."""
-    code = "said = []\n"
-    for expression in expressions:
-        code += f"try:\n    {expression}\n    said.append('')\n"
-        code += "except SystemExit as stop:\n    said.append(str(stop))\n"
-    messages: list[str] = ask(folder, code, "said")
-    return messages
-
-
 def message(folder: Path, expression: str) -> str:
     """What a person reads for bad input: one message, no traceback."""
-    [said] = refusals(folder, expression)
-    return said
-
-
-def refuse(folder: Path, load: str, expected: Mapping[str, str]) -> None:
-    """A part of what is said of each of these files."""
-    configs = [f"train.Config(path={name!r})" for name in expected]
-    messages = refusals(folder, *map(load.format, configs))
-    for said, part in zip(messages, expected.values(), strict=True):
-        assert part and part in said, said
+    result = call(folder, expression)
+    assert result.returncode == 1 and "Traceback" not in result.stderr, result.stderr
+    return result.stderr
 
 
 # --- texts --------------------------------------------------------------------------------------
@@ -69,8 +52,8 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
     assert written.stat().st_mtime_ns == before, "it is written once"
     (tmp_path / "empty.jsonl").write_text('{"text": ""}\n' * 20)
     (tmp_path / "short.txt").write_text("a")
-    expected = {"empty.jsonl": "empty.jsonl has no texts.", "short.txt": "too short to be cut."}
-    refuse(folder, "data.build_datasets({})", expected)
+    short = "The training data have no text: short.txt is too short to be cut."
+    refuse_paths(folder, {"empty.jsonl": "empty.jsonl has no texts.", "short.txt": short})
     (tmp_path / "val").mkdir()
     for number in range(2):
         (tmp_path / f"val/{number}.txt").write_text(f"text {number}")
@@ -108,11 +91,10 @@ def test_a_pretrained_model_is_fine_tuned(tmp_path: Path) -> None:
     code = "from transformers import AutoModelForSequenceClassification as Model"
     labels = "Model.from_pretrained('runs/latest/transformers').config.label2id"
     assert ask(folder, code, labels) == {"cold": 0, "warm": 1}
-    load = "{}(train.Config(pretrained_name='nobody/nothing'))"
-    calls = map(load.format, ("data.build_loaders", "model.build_model"))
-    loaders, built = refusals(folder, *calls)
-    assert "The model 'nobody/nothing' can't be loaded: it is no folder here" in loaders
-    assert "'nobody/nothing' can't be loaded" in built
+    reasons = {"data.build_loaders": "it is no folder here", "model.build_model": "We couldn't"}
+    for load, reason in reasons.items():
+        text = message(folder, f"{load}(train.Config(pretrained_name='nobody/nothing'))")
+        assert f"The model 'nobody/nothing' can't be loaded: {reason}" in text
     for length, cut in (("8", True), ("250", False)):
         short = ["--limit-batches", "1", "--epochs", "1", "--max-length", length]
         result = run(folder, "train.py", *short, "--output-dir", length)
@@ -168,7 +150,7 @@ def test_columns_without_a_value_are_named(tmp_path: Path) -> None:
     folder = write_project(tmp_path, "tabular_regression", dataset="csv", target="number")
     write_table(make_table().assign(note=None, comment=None), tmp_path / "none.csv")
     none = "none.csv: no training row has a value of note, comment: add note,comment to --drop"
-    refuse(folder, "data.build_datasets({})", {"none.csv": none})
+    refuse_paths(folder, {"none.csv": none})
 
 
 def make_hard_table(rows: int = 400):
