@@ -1,8 +1,10 @@
 """Semantic segmentation with small pretrained models."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
+from support.rendering import write_project
 from support.training import run
 
 TASK = "semantic_segmentation"
@@ -46,7 +48,7 @@ getattr(transformers, f"{processor}ImageProcessor")().save_pretrained("small")
 PRETRAINED: dict[str, Value] = {f"{TASK}.model": "transformers", f"{TASK}.pretrained_name": "small"}
 
 
-def make_pretrained(project: Path, kind: str) -> Path:
-    """The project, with a small pretrained model in `small`."""
-    run(project, "-c", SMALL, kind)
-    return project
+def make_pretrained(folder: Path, kind: str, given: Mapping[str, Value] = {}) -> Path:
+    """A project, with a small pretrained model in `small`."""
+    run(write_project(folder, TASK, **PRETRAINED, **given), "-c", SMALL, kind)
+    return folder

@@ -1,6 +1,5 @@
 """Semantic segmentation of a user's images and masks."""
 
-import json
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +9,12 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
 from support.combinations import in_turns
-from support.files import replace_in, write_files
-from support.rendering import of_task, render
-from support.segmenters import PRETRAINED, TASK, make_pretrained
+from support.files import replace_in
+from support.rendering import of_task, render, write_project
+from support.segmenters import PRETRAINED, SMALL, TASK, make_pretrained
 from support.split import assert_split_trains_alike
 from support.training import (
+    ask,
     assert_evaluated,
     count_passed,
     read_rows,
@@ -22,8 +22,6 @@ from support.training import (
     run,
     run_tests,
     said,
-    start,
-    tell,
 )
 
 pytestmark = pytest.mark.train
@@ -76,7 +74,7 @@ for name in ("images", "masks"):
 
 def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> Path:
     """A project for images of a folder, and the folder."""
-    write_files(folder, render({"project.task": TASK, **FOLDER, **given}))
+    write_project(folder, TASK, **{**FOLDER, **given})
     run(folder, "-c", DRAW, "scans", str(count))
     return folder
 
@@ -130,8 +128,8 @@ def test_objects_of_a_coco_file_are_masks(tmp_path: Path) -> None:
 
 # the samples of each split of several folders: train/images and images/train, val and valid
 SPLITS = """
-import json, shutil
-import data, train
+import shutil
+from pathlib import Path
 for name, count in (("train", 14), ("val", 5), ("test", 4)):
     for kind in ("images", "masks"):
         for path in sorted(Path("scans", kind).iterdir())[:count]:
@@ -140,18 +138,18 @@ for name, count in (("train", 14), ("val", 5), ("test", 4)):
                 shutil.copy(path, folder)
 shutil.copytree("one", "third")
 Path("third/val").rename("third/valid")
-for path in ("one", "other", "third"):
-    sets = data.build_datasets(train.Config(path=path))
-    print(json.dumps([[[part.sum().item() for part in sample] for sample in s] for s in sets]))
+read = lambda path: [
+    [[part.sum().item() for part in sample] for sample in split]
+    for split in data.build_datasets(train.Config(path=path))
+]
 """
 
 
 def test_splits_in_images_are_those_of_folders_with_images(tmp_path: Path) -> None:
     project = make_project(tmp_path, {}, count=14)
-    read = run(project, "-c", f"from pathlib import Path\n{SPLITS}")
-    one, other, third = map(json.loads, read.splitlines())
+    one, *others = ask(project, SPLITS, "list(map(read, ['one', 'other', 'third']))")
     assert list(map(len, one)) == [14, 5, 4]
-    assert one == other == third
+    assert others == [one] * 2
     shutil.rmtree(project / "other/masks/val")
     [found] = said(project, "train.py", ["--path", "other"])
     assert found.startswith("other/masks/val is missing: masks/ has a mask for each image")
@@ -166,9 +164,8 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
     assert len(rows) == 40
     for row in rows:
         assert sum(float(row[f"class_{label}"]) for label in range(3)) == pytest.approx(1)
-    ask = "from PIL import Image; import sys; print([Image.open(p).size for p in sys.argv[1:]])"
-    sizes = start(project, ["-c", ask, rows[0]["mask"], rows[0]["image"]]).stdout
-    assert sizes == "[(30, 20), (30, 20)]\n"
+    sizes = f"[Image.open(path).size for path in {[rows[0]['mask'], rows[0]['image']]}]"
+    assert ask(project, "from PIL import Image", sizes) == [[30, 20], [30, 20]]
     run(project, "-c", WRONG)
     expected = {
         "class": "class/masks/000.png has the class 7. Classes are from 0 to 2 (--classes)",
@@ -183,20 +180,17 @@ def test_a_users_folder_trains_and_a_wrong_mask_is_named(tmp_path: Path) -> None
 
 
 EXACT = """
-import json
 import torch
-from data import VOID, build_loaders
 from predict import load
 from torchmetrics.classification import MulticlassAccuracy, MulticlassJaccardIndex
 config, model = load()
-settings = {"num_classes": config.classes, "ignore_index": VOID}
+settings = {"num_classes": config.classes, "ignore_index": data.VOID}
 iou = MulticlassJaccardIndex(**settings, average="macro")
 accuracy = MulticlassAccuracy(**settings, average="micro")
 with torch.no_grad():
-    for images, masks in build_loaders(config)[2]:
+    for images, masks in data.build_loaders(config)[2]:
         for metric in (iou, accuracy):
             metric.update(model(images).argmax(dim=1), masks)
-print(json.dumps([float(iou.compute()), float(accuracy.compute())]))
 """
 
 
@@ -209,10 +203,10 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(model: str, tmp_path
         given |= {**PRETRAINED, f"{TASK}.image_size": 32, "training.learning_rate": 0.01}
     project = make_project(tmp_path, given)
     if model == "transformers":
-        make_pretrained(project, "segformer")
+        run(project, "-c", SMALL, "segformer")
     run(project, "-c", DRAW, "scans/test", "37")
     run(project, "train.py", "--epochs", "3", "--batch-size", "4")
-    iou, accuracy = tell(project, EXACT)
+    iou, accuracy = ask(project, EXACT, "[float(iou.compute()), float(accuracy.compute())]")
     assert 0.1 < iou < 1 and 0.1 < accuracy < 1
     expected = {"test_mean_iou": iou, "test_pixel_accuracy": accuracy}
     assert_evaluated(project, expected, rel=1e-5)
@@ -261,15 +255,13 @@ for name, change in wrong.items():
     Path(name).mkdir()
     datasets.Dataset.from_list(rows, features=features).to_parquet(f"{name}/train.parquet")
 """
-COLUMNS = {f"{TASK}.image_column": "photo", f"{TASK}.mask_column": "annotation"}
 
 
 def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
     """Nothing is trained then."""
-    given = {f"{TASK}.{name}": FOLDER[f"{TASK}.{name}"] for name in ("classes", "image_size")}
-    given |= {f"{TASK}.dataset": "huggingface", f"{TASK}.dataset_name": "hub", **COLUMNS}
-    given |= {"project.task": TASK, "training.num_workers": 1}
-    project = write_files(tmp_path, render(given))
+    given = {"dataset": "huggingface", "dataset_name": "hub", "classes": 3, "image_size": 16}
+    given |= {"image_column": "photo", "mask_column": "annotation", "training.num_workers": 1}
+    project = write_project(tmp_path, TASK, **given)
     for code in ([DRAW, "scans", "30"], [STORE]):
         run(project, "-c", *code)
     run(project, "train.py", *BRIEF)
@@ -326,9 +318,7 @@ print(Image.open("masks/00000_image.png").size)
 @pytest.mark.parametrize("kind", in_turns(KINDS, 99))
 def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     """On 2 processes, so all trained weights get a gradient. Masks have the size of images."""
-    project = make_pretrained(
-        write_files(tmp_path, render({"project.task": TASK, **PRETRAINED})), kind
-    )
+    project = make_pretrained(tmp_path, kind)
     brief = ["train.py", "--epochs", "1", "--limit-batches", "3", "--batch-size", "4"]
     run(project, *brief, processes=2)
     assert run(project, "-c", SAME).endswith("\nthe same\n(50, 40)\n")
@@ -336,8 +326,7 @@ def test_a_pretrained_model_is_fine_tuned(kind: str, tmp_path: Path) -> None:
 
 @pytest.mark.sweep
 def test_a_model_that_can_not_be_used_is_named(tmp_path: Path) -> None:
-    files = render({"project.task": TASK, **PRETRAINED})
-    project = make_pretrained(write_files(tmp_path, files), "segformer")
+    project = make_pretrained(tmp_path, "segformer")
     name, size = said(project, "train.py", ["--pretrained-name", "nothing"], ["--image-size", "16"])
     assert name.startswith("The model 'nothing' can't be loaded: ")
     assert size.startswith("The model 'small' can't take images of 16 x 16 pixels: choose")
@@ -387,14 +376,12 @@ USED: dict[str, Value] = {
 def test_a_pretrained_model_passes_the_tests_of_its_project(
     kind: str, given: dict[str, Value], tmp_path: Path
 ) -> None:
-    files = render({"project.task": TASK, **PRETRAINED, **given})
-    assert count_passed(run_tests(make_pretrained(write_files(tmp_path, files), kind))) >= 28
+    assert count_passed(run_tests(make_pretrained(tmp_path, kind, given))) >= 28
 
 
 @pytest.mark.sweep
 def test_a_model_without_linear_layers_takes_no_adapters(tmp_path: Path) -> None:
-    given = {"project.task": TASK, **PRETRAINED, "features.lora.enabled": True}
-    project = make_pretrained(write_files(tmp_path, render(given)), "mobilenet")
+    project = make_pretrained(tmp_path, "mobilenet", {"features.lora.enabled": True})
     [message] = said(project, "train.py", BRIEF)
     assert message == "small has no linear layers for adapters: turn lora off."
 
@@ -407,9 +394,8 @@ def test_a_split_model_trains_like_a_whole_one(tmp_path: Path) -> None:
     those of the first process, parts of a split model do not.
     """
     given: dict[str, Value] = {"hardware.sharding": "fsdp", "hardware.num_processes": 2}
-    given |= {"features.sync_batch_norm.enabled": True, **PRETRAINED}
-    files = render({"project.task": TASK, **given})
-    project = make_pretrained(write_files(tmp_path, files), "segformer")
+    given["features.sync_batch_norm.enabled"] = True
+    project = make_pretrained(tmp_path, "segformer", given)
     keep = "    for module in model.modules():\n        module.momentum = 0.0\n    return model"
     replace_in(project / "callbacks.py", "    return model", keep)
     assert_split_trains_alike(project, "--epochs", "1", "--limit-batches", "8")

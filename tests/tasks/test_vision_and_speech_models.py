@@ -11,10 +11,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.detectors import make_pretrained as make_detector
-from support.files import write_files
-from support.rendering import render
-from support.segmenters import PRETRAINED, TASK
-from support.segmenters import make_pretrained as make_small
+from support.segmenters import make_pretrained as make_segmenter
 from support.training import run, start
 from support.whisper import make_project
 
@@ -29,11 +26,6 @@ USED: dict[str, Value] = {
     "features.lr_finder.enabled": True,
     "features.search.enabled": True,
 }
-
-
-def make_segmenter(folder: Path, kind: str, given: Mapping[str, Value]) -> Path:
-    answers = {"project.task": TASK, **PRETRAINED, **given}
-    return make_small(write_files(folder, render(answers)), kind)
 
 
 Make = Callable[[Path, str, Mapping[str, Value]], Path]
