@@ -7,7 +7,7 @@ import re
 import shutil
 import struct
 import wave
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -45,21 +45,25 @@ def paint_digits(folder: Path, number: int) -> None:
         image.save(part / f"{index}.png")
 
 
+def write_rows(path: Path, rows: Iterable[Sequence[object]]) -> None:
+    """A table: with tabs if its name ends in .tsv."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",").writerows(rows)
+
+
 WORDS = ["river", "stone", "cloud", "grass", "bread", "glass"]
 WORDS += ["naïve", 'a "quoted" word', "two\nlines"]
 
 
 def write_texts(path: Path, rows: int) -> None:
     """Pairs of texts, whose class follows from the colours that they end with."""
-    draw = Random(0)
-    with path.open("w", encoding="utf-8", newline="") as file:
-        lines = csv.writer(file)
-        lines.writerow(["id", "first", "second", "kind"])
-        for number in range(rows):
-            kind = draw.choice(["warm", "cold"])
-            colours = ["red", "orange"] if kind == "warm" else ["blue", "green"]
-            texts = [" ".join([*draw.choices(WORDS, k=draw.randint(1, 9)), one]) for one in colours]
-            lines.writerow([number, *texts, kind])
+    draw, lines = Random(0), list[list[object]]()
+    for number in range(rows):
+        kind = draw.choice(["warm", "cold"])
+        colours = ["red", "orange"] if kind == "warm" else ["blue", "green"]
+        texts = [" ".join([*draw.choices(WORDS, k=draw.randint(1, 9)), one]) for one in colours]
+        lines.append([number, *texts, kind])
+    write_rows(path, [["id", "first", "second", "kind"], *lines])
 
 
 def make_table():
@@ -92,17 +96,19 @@ def write_idx(path: Path, values) -> None:  # type: ignore[no-untyped-def]
     path.write_bytes(head + values.tobytes())
 
 
-def make_mnist(folder: Path) -> None:
-    """Squares in place of digits: 600 of them to train on, 100 to test."""
+def make_mnist(folder: Path, train: int = 600, test: int = 100) -> None:
+    """The files of MNIST with so many images, which are scikit-learn's digits, moved about."""
     import numpy as np
+    from sklearn.datasets import load_digits
 
+    digits, draw = load_digits(), np.random.default_rng(0)
+    large = np.pad(digits.images.repeat(3, 1).repeat(3, 2) * 255 / 16, [(0, 0), (2, 2), (2, 2)])
     folder.mkdir(parents=True)
-    for part, size in (("train", 600), ("t10k", 100)):
-        images = np.zeros((size, 28, 28), np.uint8)
-        for number, image in enumerate(images):
-            image[number % 20 :, 4 : 6 + number % 15] = 255
-        write_idx(folder / f"{part}-images-idx3-ubyte", images)
-        write_idx(folder / f"{part}-labels-idx1-ubyte", np.zeros(size, np.uint8))
+    for part, size in (("train", train), ("t10k", test)):
+        picked, shifts = draw.integers(0, len(large), size), draw.integers(-2, 3, (size, 2))
+        images = [np.roll(large[n], move, (0, 1)) for n, move in zip(picked, shifts, strict=True)]
+        write_idx(folder / f"{part}-images-idx3-ubyte", np.array(images, np.uint8))
+        write_idx(folder / f"{part}-labels-idx1-ubyte", digits.target[picked].astype(np.uint8))
 
 
 def write_measurements(name: str) -> Callable[[Path], list[str]]:

@@ -14,6 +14,7 @@ from support.files import write_files
 from support.inputs import write_sound
 from support.rendering import of_task, render
 from support.training import (
+    ask,
     count_passed,
     evaluate,
     make_pretrained,
@@ -21,7 +22,6 @@ from support.training import (
     run,
     run_tests,
     said,
-    tell,
 )
 
 pytestmark = pytest.mark.train
@@ -127,19 +127,17 @@ def test_resampling_and_spectrograms_are_those_of_other_libraries(tmp_path: Path
 
 
 EXACT = """
-import json
 import torch
-from data import build_loaders
 from predict import load
 from torchmetrics.classification import MulticlassAccuracy, MulticlassConfusionMatrix
 config, model = load()
 accuracy = MulticlassAccuracy(2, average="micro")
 confusion = MulticlassConfusionMatrix(2)
 with torch.no_grad():
-    for inputs, lengths, labels in build_loaders(config)[2]:
+    for inputs, lengths, labels in data.build_loaders(config)[2]:
         for metric in (accuracy, confusion):
             metric.update(model(inputs, lengths).argmax(dim=1), labels)
-print(json.dumps([float(accuracy.compute()), confusion.compute().tolist()]))
+found = [float(accuracy.compute()), confusion.compute().tolist()]
 """
 
 
@@ -149,7 +147,7 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(tmp_path: Path) -> N
     project = make_project(tmp_path, {"features.evaluate.enabled": True})
     record(project / "calls/test", 37)
     run(project, "train.py", "--epochs", "1", "--batch-size", "4")
-    accuracy, confusion = tell(project, EXACT)
+    accuracy, confusion = ask(project, EXACT, "found")
     assert sum(map(sum, confusion)) == 37
     for processes in (1, 2, 3):
         found = evaluate(project, processes=processes)

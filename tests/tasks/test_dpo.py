@@ -11,11 +11,10 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.model import Model, know_model
-from support.chat_models import MAKE_MODELS, make_chat_project
-from support.files import write_files
+from support.chat_models import make_chat_project
 from support.in_order import OFF, ten_losses
-from support.rendering import render
-from support.training import assert_evaluated, count_passed, run, run_tests, tell
+from support.rendering import of_task
+from support.training import ask, assert_evaluated, count_passed, run, run_tests, tell
 
 pytestmark = pytest.mark.train
 
@@ -91,7 +90,6 @@ def test_the_proof_holds_with_the_other_losses(loss: str, tmp_path: Path) -> Non
 
 # the metrics of the test data from their definition, in double precision and pair by pair
 BY_DEFINITION = """
-import json, sys
 import torch
 from predict import load
 from data import build_datasets
@@ -113,11 +111,11 @@ with torch.no_grad():
         margins.append(config.beta * (gains[0] - gains[1]))
         losses.append(torch.tensor(-margins[-1]).exp().log1p().item())
 count = len(losses)
-print(json.dumps({
+found = {
     "test_loss": sum(losses) / count,
     "test_reward_accuracy": sum(margin > 0 for margin in margins) / count,
     "test_reward_margin": sum(margins) / count,
-}))
+}
 """
 
 
@@ -132,23 +130,18 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
     run(project, "train.py", *flags, "--test-path", "pairs.jsonl")
-    expected = tell(project, BY_DEFINITION)
+    expected = ask(project, BY_DEFINITION, "found")
     assert expected["test_reward_accuracy"] > 0.1
     assert_evaluated(project, expected, rel=1e-4, abs=1e-5)
 
 
 LORA = """
-import json
 import torch
-import train
 from adapters import add_adapters
-from data import build_loaders
-from model import build_model
 from reference import answer_log_probs
 
-config = train.Config()
-inputs, targets, reference, _ = next(iter(build_loaders(config)[1]))
-model = add_adapters(build_model(config), config).eval()
+inputs, targets, reference, _ = next(iter(data.build_loaders(config)[1]))
+model = add_adapters(model.build_model(config), config).eval()
 for name, weight in model.named_parameters():
     if ".lora_B" in name:
         torch.nn.init.normal_(weight)  # as after training
@@ -156,7 +149,7 @@ with torch.no_grad():
     changed = answer_log_probs(model, inputs, targets)
     with model.model.disable_adapter():
         off = answer_log_probs(model, inputs, targets)
-print(json.dumps([(off - reference).abs().max().item(), (changed - reference).abs().max().item()]))
+gaps = [(found - reference).abs().max().item() for found in (off, changed)]
 """
 
 
@@ -164,7 +157,7 @@ print(json.dumps([(off - reference).abs().max().item(), (changed - reference).ab
 def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> None:
     given = {**PRETRAINED, "features.lora.enabled": True, "dpo.model_name": "llama_chatml"}
     project = make_project(tmp_path, given, "llama_chatml")
-    off, changed = tell(project, LORA)
+    off, changed = ask(project, LORA, "gaps")
     assert off < 1e-4 and changed > 0.1
     run(project, "train.py", *BRIEF, "--learning-rate", "0.001", processes=2)
     run(project, "predict.py", "add 1 to 120", "--length", "3")
@@ -173,10 +166,9 @@ def test_the_reference_of_lora_is_the_model_without_adapters(tmp_path: Path) -> 
 @pytest.mark.sweep
 def test_it_continues_from_an_exported_chat_model(tmp_path: Path) -> None:
     """What the task `sft` exports for transformers is where the policy and the reference begin."""
-    given: dict[str, Value] = {"project.task": "sft", "features.export.enabled": True}
-    given |= {"sft.model": "pretrained", "sft.context": 128, "sft.model_name": "llama_chatml"}
-    tuned = write_files(tmp_path / "tuned", render(given))
-    run(tuned, "-c", MAKE_MODELS, "llama_chatml")
+    given = of_task("sft", model="pretrained", context=128, model_name="llama_chatml")
+    given["features.export.enabled"] = True
+    tuned = make_chat_project("sft", tmp_path / "tuned", given, "llama_chatml")
     export = ["export.py", "--format", "transformers", "--output", "../chat"]
     for command in (["train.py", *BRIEF], export):
         run(tuned, *command)

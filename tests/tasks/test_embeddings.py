@@ -3,7 +3,6 @@
 Of texts, and of images and texts.
 """
 
-import csv
 import json
 from functools import partial
 from importlib.util import find_spec
@@ -13,7 +12,8 @@ import pytest
 
 from scaffold.errors import AnswerError
 from support.combinations import in_turns
-from support.encoders import ENCODERS, assert_is_tuned, make_encoders, pretrained
+from support.encoders import ENCODERS, OURS, assert_is_tuned, make_encoders, pretrained
+from support.inputs import write_rows
 from support.rendering import render, write_project
 from support.scores import ON_PROCESSES, run_cases, score_sets
 from support.split import assert_split_is_whole
@@ -92,10 +92,15 @@ def test_gradients_are_those_of_one_process_with_the_whole_batch(
 
 # --- metrics ------------------------------------------------------------------------------------
 
+METRICS = """
+from contrast import ROUNDING
+from torchmetrics.retrieval import RetrievalHitRate, RetrievalMRR
+
+METRICS = {"mrr": RetrievalMRR()}
+METRICS |= {f"recall_at_{most}": RetrievalHitRate(top_k=most) for most in (1, 10)}
+"""
 SCORES = """
 from data import collate
-from contrast import ROUNDING
-from torchmetrics.retrieval import RetrievalMRR, RetrievalRecall
 
 class Known(nn.Module):
     # the vector of a text depends on its letters alone, not on the batch
@@ -132,11 +137,7 @@ for size, batch_size, texts, distinct in cases:
         queries.append(torch.full((len(cosines),), index))
     scores, relevant, queries = map(torch.cat, (scores, relevant, queries))
     expected = {"loss": float(torch.stack(losses).mean())}
-    for name, metric in (
-        ("mrr", RetrievalMRR()),
-        ("recall_at_1", RetrievalRecall(top_k=1)),
-        ("recall_at_10", RetrievalRecall(top_k=10)),
-    ):
+    for name, metric in METRICS.items():
         expected[name] = float(metric(scores, relevant, indexes=queries))
     for name, value in expected.items():
         found = metrics["val_" + name]
@@ -153,19 +154,13 @@ SIZES = [
 @pytest.mark.parametrize("processes", ON_PROCESSES)
 def test_scores_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
     """Over all texts of the set, for each number of rows and batch size, also with equal texts."""
-    count = score_sets(project(tmp_path), SCORES, processes, SIZES)
+    count = score_sets(project(tmp_path), METRICS + SCORES, processes, SIZES)
     proven("sets whose recall and MRR are those of torchmetrics", count)
 
 
 # --- files --------------------------------------------------------------------------------------
 
 NAMES = ("anchor", "positive", "negative")
-
-
-def write_rows(path: Path, rows: list[tuple[str, ...]], names: tuple[str, ...] = NAMES) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-        table.writerows([names[: len(rows[0])], *rows])
 
 
 SMALL = {
@@ -184,11 +179,11 @@ SMALL = {
 def test_small_files_train(name: str, processes: int, tmp_path: Path) -> None:
     """Then vectors are written in the order of the texts, and the closest ones found."""
     rows = SMALL[name]
-    write_rows(tmp_path / "data.tsv", rows)
-    columns = ",".join(NAMES[: len(rows[0])])
+    names = NAMES[: len(rows[0])]
+    write_rows(tmp_path / "data.tsv", [names, *rows])
     paths = ["path"] if len(set(rows)) > 1 else ["path", "val_path", "test_path"]  # can't be split
     files = dict.fromkeys(paths, "data.tsv")
-    folder = project(tmp_path, dataset="files", text_columns=columns, **files)
+    folder = project(tmp_path, dataset="files", text_columns=",".join(names), **files)
     result = run(folder, "train.py", "--epochs", "2", "--batch-size", "2", processes=processes)
     assert "nan" not in result
     (tmp_path / "data.tsv").unlink()  # it needs no data
@@ -230,9 +225,6 @@ def test_the_made_up_paraphrases_have_to_be_learned(tmp_path: Path) -> None:
 # --- images and texts ---------------------------------------------------------------------------
 
 PAIR_SCORES = """
-from contrast import ROUNDING
-from torchmetrics.retrieval import RetrievalHitRate, RetrievalMRR
-
 class Known(nn.Module):
     # the vector of an image or a text depends on its number alone, not on the batch
     def forward(self, images, tokens, mask):
@@ -264,11 +256,7 @@ for size, batch_size, images, texts in cases:
             relevant.append(torch.tensor(belongs))
             queries.append(torch.full((len(every),), index))
         given = torch.cat(scores), torch.cat(relevant), torch.cat(queries)
-        for kind, metric in (
-            ("mrr", RetrievalMRR()),
-            ("recall_at_1", RetrievalHitRate(top_k=1)),
-            ("recall_at_10", RetrievalHitRate(top_k=10)),
-        ):
+        for kind, metric in METRICS.items():
             expected = float(metric(given[0], given[1], indexes=given[2]))
             found = metrics[f"val_{name}_{kind}"]
             assert abs(found - expected) < 1e-6, (name, kind, size, batch_size, found, expected)
@@ -287,22 +275,21 @@ PAIR_SIZES = [
 @pytest.mark.parametrize("processes", ON_PROCESSES)
 def test_scores_of_pairs_are_those_of_torchmetrics(processes: int, tmp_path: Path, proven) -> None:
     """In both directions, over the whole set: several images with a text, and texts of an image."""
-    count = score_sets(project(tmp_path, dataset="digits"), PAIR_SCORES, processes, PAIR_SIZES)
+    folder = project(tmp_path, dataset="digits")
+    count = score_sets(folder, METRICS + PAIR_SCORES, processes, PAIR_SIZES)
     proven("sets of images and texts whose recall and MRR are those of torchmetrics", count)
 
 
 def write_pairs(folder: Path) -> None:
-    """Images of several kinds in a subfolder, and a table of them; two share a text."""
-    from PIL import Image
+    """Images in a subfolder, and a table of them; two share a text."""
+    from support.kinds import picture
 
-    (folder / "photos").mkdir(exist_ok=True)
-    rows = []
-    for number in range(12):
-        mode, end = [("RGB", "png"), ("L", "jpg"), ("RGBA", "png"), ("P", "gif")][number % 4]
-        image = Image.new("RGB", (20 + number, 17), (20 * number, 90, 250 - 20 * number))
-        image.convert(mode).save(folder / f"photos/{number}.{end}")
-        rows.append((f"photos/{number}.{end}", f"colour {number // 2}"))
-    write_rows(folder / "pairs.csv", [*rows, (rows[0][0], "another text")], ("image", "text"))
+    names = [f"photos/{number}.png" for number in range(12)]
+    (folder / "photos").mkdir()
+    for number, name in enumerate(names):
+        (folder / name).write_bytes(picture(number))
+    rows = [(name, f"colour {number // 2}") for number, name in enumerate(names)]
+    write_rows(folder / "pairs.csv", [("image", "text"), *rows, (names[0], "another text")])
 
 
 SMALL_IMAGES = {"image_size": 16, "width": 8, "training.num_workers": 0}
@@ -312,7 +299,7 @@ def test_images_and_texts_find_each_other(tmp_path: Path) -> None:
     """Those of a file are learned on two processes, and become vectors without the file."""
     folder = project(tmp_path, dataset="images", **SMALL_IMAGES)
     write_pairs(folder)
-    (folder / "cut.jpg").write_bytes((folder / "photos/1.jpg").read_bytes()[:-20])
+    (folder / "cut.png").write_bytes((folder / "photos/1.png").read_bytes()[:-200])
     assert "nan" not in run(folder, "train.py", "--epochs", "2", "--batch-size", "2", processes=2)
     (folder / "pairs.csv").unlink()  # it needs no data
     rows = read_rows(run(folder, "predict.py", "colour 1", "photos", "x" * 300, processes=2))
@@ -327,9 +314,9 @@ def test_images_and_texts_find_each_other(tmp_path: Path) -> None:
         assert given in row.values() and len(row["found"]) == 2
         assert all(one.keys() == {key, "similarity"} for one in row["found"])
         assert row["found"][0]["similarity"] >= row["found"][1]["similarity"]
-    messages = said(folder, "predict.py", ["a", "--search", "pairs.csv"], ["cut.jpg"], ["no.png"])
+    messages = said(folder, "predict.py", ["a", "--search", "pairs.csv"], ["cut.png"], ["no.png"])
     assert "takes a folder of images or a .txt file, not 'pairs.csv'" in messages[0]
-    assert "cut.jpg can't be read as an image" in messages[1] and "no.png can't" in messages[2]
+    assert "cut.png can't be read as an image" in messages[1] and "no.png can't" in messages[2]
 
 
 HUB_IMAGES = """
@@ -521,29 +508,22 @@ def test_a_pretrained_model_is_fine_tuned(name: str, tmp_path: Path) -> None:
     assert len(json.loads(run(folder, "predict.py", "The doctor bought the car."))["vector"]) == 32
 
 
-RIVAL = """
-import torch
-from pathlib import Path
-from safetensors.torch import load_file
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.losses import MultipleNegativesRankingLoss
-from sentence_transformers.models import Normalize, Pooling, Transformer
-
-seen, collate = [], data.collate
+NOTE = """
+collate = data.collate
 
 def note(samples, config):
     seen.append([row for row, _ in samples])
     return collate(samples, config)
+"""
+RIVAL = """
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.losses import MultipleNegativesRankingLoss
+from sentence_transformers.models import Normalize, Pooling, Transformer
 
-torch.manual_seed(0)
-begin = model.build_model(config)
-begin.model.save_pretrained("begin")
+fresh = build(config).model
+fresh.load_state_dict(torch.load("begin.pt"))
+fresh.save_pretrained("begin")
 data.build_tokenizer(config).save_pretrained("begin")
-train.build_model, data.collate = lambda config: begin, note
-train.main(train.Config(max_steps=10, epochs=1, log_every=1, batch_size=8, learning_rate=1e-3))
-lines = [json.loads(line) for line in open(next(pathlib.Path("runs").glob("*/metrics.jsonl")))]
-ours = [line["loss"] for line in lines if "loss" in line]
-
 parts = Transformer("begin", max_seq_length=64), Pooling(32, pooling_mode="mean"), Normalize()
 other = SentenceTransformer(modules=list(parts), device="cpu")
 other.train()
@@ -580,9 +560,10 @@ def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path
     plain = {"features.schedule.enabled": False, "training.weight_decay": 0.0}
     folder = project(tmp_path, **pretrained("bert", **more), **plain)
     rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
-    write_rows(folder / "rows.tsv", rows)
+    write_rows(folder / "rows.tsv", [NAMES[:texts], *rows])
     make_encoders(folder, WORDS)
-    ours, theirs, worst = ask(folder, RIVAL, "[ours, theirs, worst]")
+    script = OURS.format(note=NOTE, collate="collate") + RIVAL
+    ours, theirs, worst = ask(folder, script, "[ours, theirs, worst]")
     assert len(ours) == len(theirs) == 10 and ours[-1] < ours[0]
     assert ours == pytest.approx(theirs, abs=1e-5)
     assert worst < 1e-4, "the vectors of both, after ten steps"

@@ -10,9 +10,10 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
-from support.files import replace_in, write_files
-from support.rendering import of_task, render
+from support.files import replace_in
+from support.rendering import of_task, write_project
 from support.training import (
+    ask,
     assert_evaluated,
     count_passed,
     last_metrics,
@@ -20,8 +21,6 @@ from support.training import (
     run,
     run_tests,
     said,
-    start,
-    tell,
 )
 
 pytestmark = pytest.mark.train
@@ -54,7 +53,7 @@ def write_rows(path: Path, rows: list[str]) -> None:
 
 def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
     """A project for a file of series, and the file."""
-    write_files(folder, render({"project.task": TASK, **FILE, **given}))
+    write_project(folder, TASK, **{**FILE, **given})
     write_rows(folder / "sales.csv", list_rows())
     return folder
 
@@ -114,25 +113,14 @@ def test_numbers_are_times_and_a_file_can_have_one_series(tmp_path: Path) -> Non
     """In Parquet, with names of another field, and borders of the user's."""
     given = {"time_column": "ds", "value_column": "y", "series_column": "", "path": "one.parquet"}
     project = make_project(tmp_path, {f"{TASK}.{key}": value for key, value in given.items()})
-    code = "import pandas as pd; t = range(0, 1200, 10); " + (
-        "pd.DataFrame({'ds': t, 'y': [x % 70 + x / 9 for x in t]}).to_parquet('one.parquet')"
-    )
-    run(project, "-c", code)
+    rows = "{'ds': t, 'y': [x % 70 + x / 9 for x in t]}"
+    code = f"import pandas; t = range(0, 1200, 10); pandas.DataFrame({rows})"
+    run(project, "-c", f"{code}.to_parquet('one.parquet')")
     run(project, "train.py", *BRIEF, "--val-from", "900", "--test-from", "1000")
-    code = (
-        "from data import build_datasets; from predict import load; config, _ = load(); "
-        "print([(int(p.starts[:, 1].min()), int(p.starts[:, 1].max())) "
-        "for p in build_datasets(config)])"
-    )
-    assert start(project, ["-c", code]).stdout == "[(14, 85), (90, 95), (100, 115)]\n"
+    code = "import predict\nparts = data.build_datasets(predict.load()[0])"
+    starts = "[[int(part.starts[:, 1].min()), int(part.starts[:, 1].max())] for part in parts]"
+    assert ask(project, code, starts) == [[14, 85], [90, 95], [100, 115]]
     assert run(project, "predict.py", "one.parquet").splitlines()[1].startswith("all,1200,")
-    code = (
-        "import pandas as pd; t = pd.date_range('2026-01-20', periods=120).strftime('%Y%m%d'); "
-        "pd.DataFrame({'ds': t.astype(int), 'y': range(120)}).to_parquet('days.parquet'); "
-        "from data import read_series; from train import Config; "
-        "found = read_series(Config(path='days.parquet')).columns; print(len(found), found[-1])"
-    )
-    assert start(project, ["-c", code]).stdout == "120 2026-05-19 00:00:00\n"
 
 
 # the same daily values in other files, and hours when summer time ends
@@ -214,7 +202,6 @@ found = {
 if "low" in rows:
     rows = rows.rename(columns={"low": "model-lo-80", "high": "model-hi-80"})
     found["coverage"] = mean(losses.coverage(rows, ["model"], 80))
-print(json.dumps({"scores": found, "windows": len(windows), "targets": int(counts.sum())}))
 """
 
 
@@ -226,9 +213,9 @@ def test_metrics_are_those_of_utilsforecast_on_any_processes(loss: str, tmp_path
     given = {f"{TASK}.loss": loss, "features.evaluate.enabled": True, f"{TASK}.horizon": 6}
     project = make_project(tmp_path, given)
     run(project, "train.py", "--epochs", "3", "--batch-size", "4")
-    found = tell(project, EXACT)
-    assert found["windows"] == 5 * 7 and found["targets"] < 6 * 35, "there are gaps"
-    expected = {f"test_{name}": value for name, value in found["scores"].items()}
+    scores, size, targets = ask(project, EXACT, "[found, len(windows), int(counts.sum())]")
+    assert size == 5 * 7 and targets < 6 * 35, "there are gaps"
+    expected = {f"test_{name}": value for name, value in scores.items()}
     assert_evaluated(project, expected, rel=1e-5)
     for processes in (2, 3):
         run(project, "train.py", *BRIEF, "--output-dir", f"runs/{processes}", processes=processes)
@@ -245,14 +232,11 @@ def test_a_users_file_passes_the_tests_of_its_project(
 
 
 NAIVE = """
-from data import build_datasets
 from metrics import count_errors, forecast_scores
-from train import Config
 import torch
-config = Config()
-contexts, targets, scales = (torch.stack(p) for p in zip(*build_datasets(config)[2]))
+contexts, targets, scales = (torch.stack(part) for part in zip(*data.build_datasets(config)[2]))
 naive = contexts[:, -config.season :][:, : config.horizon]
-print(forecast_scores(count_errors(naive, targets, scales).sum(dim=0))["mase"])
+scores = forecast_scores(count_errors(naive, targets, scales).sum(dim=0))
 """
 
 
@@ -260,8 +244,8 @@ print(forecast_scores(count_errors(naive, targets, scales).sum(dim=0))["mase"])
 @pytest.mark.parametrize("model", ["linear", "lstm", "transformer"])
 def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Path) -> None:
     """On the default data, where the page says that the naive forecast has a MASE of 1."""
-    project = write_files(tmp_path, render({"project.task": TASK, f"{TASK}.model": model}))
-    assert float(run(project, "-c", NAIVE)) == pytest.approx(1, abs=0.05)
+    project = write_project(tmp_path, TASK, model=model)
+    assert ask(project, NAIVE, "scores['mase']") == pytest.approx(1, abs=0.05)
     run(project, "train.py")
     assert last_metrics(project)["test_mase"] < 0.8
 
@@ -269,7 +253,6 @@ def test_all_models_are_better_than_the_naive_forecast(model: str, tmp_path: Pat
 @pytest.mark.sweep
 def test_an_interval_holds_as_many_values_as_it_says(tmp_path: Path) -> None:
     """Of the made-up series, with the default settings: 80 % of the test data, up to 4 %."""
-    answers: dict[str, Value] = {"project.task": TASK, f"{TASK}.loss": "quantiles"}
-    project = write_files(tmp_path, render(answers))
+    project = write_project(tmp_path, TASK, loss="quantiles")
     run(project, "train.py")
     assert abs(last_metrics(project)["test_coverage"] - 0.8) < 0.04

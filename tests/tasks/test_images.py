@@ -10,7 +10,7 @@ from scaffold.answers.manifests import load_catalog
 from support.files import write_files
 from support.inputs import paint
 from support.rendering import render, write_project
-from support.training import ask, count_passed, fail, run, run_tests, start, tell, train_in_parts
+from support.training import ask, count_passed, fail, run, run_tests, start, train_in_parts
 
 pytestmark = pytest.mark.train
 
@@ -76,12 +76,10 @@ for number in range(12):
     grey.save(f"images/train/plain/{number}.png")
 """
 READ = """
-import json
-from data import read_image, to_square
-from pathlib import Path
-paths = [*Path("images/train/odd").iterdir()]
-squares = {path.name: read_image(path, lambda image: to_square(image, 8)) for path in paths}
-print(json.dumps({name: square[:, 4].float().tolist() for name, square in squares.items()}))
+rows = {}
+for path in pathlib.Path("images/train/odd").iterdir():
+    square = data.read_image(path, lambda image: data.to_square(image, 8))
+    rows[path.name] = square[:, 4].float().tolist()
 """
 
 
@@ -89,7 +87,7 @@ def test_pictures_of_any_kind_show_the_same(tmp_path: Path) -> None:
     """Grey, with transparency or a palette, for print, with 16 bits, upside down."""
     folder = write_files(tmp_path, render(FOLDER))
     run(folder, "-c", ODD)
-    rows = tell(folder, READ)
+    rows = ask(folder, READ, "rows")
     assert len(rows) == 13
     for name, channels in rows.items():
         for row in channels:
@@ -143,17 +141,6 @@ def test_the_project_tests_its_folder_of_images(task: str, tmp_path: Path) -> No
     chosen = "folders or images_become or unreadable or the_size"
     passed = count_passed(run_tests(folder, "tests/test_features.py", "-k", chosen))
     assert passed >= OF_FOLDERS[task]
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("data", [b"", b"PAR1 and nothing else"], ids=["empty", "no Parquet"])
-def test_a_broken_dataset_of_the_hub_ends_in_one_line(data: bytes, tmp_path: Path) -> None:
-    given = {"image_classification.dataset": "huggingface"}
-    project = write_files(tmp_path / "project", render(given))
-    (project / "broken").mkdir()
-    (project / "broken/train.parquet").write_bytes(data)
-    result = fail(project, "train.py", "--dataset-name", "broken")
-    assert "The dataset 'broken' can't be loaded: " in result
 
 
 DRAWN: dict[str, dict[str, Value]] = {

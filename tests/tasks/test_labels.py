@@ -1,6 +1,5 @@
 """Several labels a sample, or a number, for texts and images: files, metrics, predictions."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,13 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from support.adapters import MAKE_MODELS, make
-from support.files import write_files
-from support.rendering import render, write_project
-from support.training import count_passed, only_in_sweep, run, run_tests, said
+from support.inputs import write_rows
+from support.rendering import write_project
+from support.scores import run_cases
+from support.training import count_passed, last_metrics, only_in_sweep, run, run_tests, said
 
 TEXTS, IMAGES = "text_classification", "image_classification"
 MADE = {TEXTS: "reviews", IMAGES: "scenes"}  # what needs no file
-
-
-def write_rows(path: Path, *rows: tuple[str, ...]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(rows)
 
 
 # --- answers ------------------------------------------------------------------------------------
@@ -55,7 +50,8 @@ def test_a_file_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
     path, catalog = tmp_path / "texts.csv", load_catalog()
     found = {}
     for labels in ("many", "number"):
-        write_rows(path, ("text", "labels", "number"), *[("a", "b, c", "1"), ("a", "", "x")] * 6)
+        rows = [("a", "b, c", "1"), ("a", "", "x")] * 6
+        write_rows(path, [("text", "labels", "number"), *rows])
         settings = {"dataset": "csv", "path": "texts.csv", "labels": labels, "text_columns": "text"}
         given = {f"{TEXTS}.{key}": value for key, value in settings.items()}
         answers = resolve(catalog, {"project.task": TEXTS, **given})
@@ -74,7 +70,7 @@ def test_numbers_that_32_bits_round_are_refused(task: str, tmp_path: Path) -> No
     for number in range(12):
         Image.new("RGB", (9, 8)).save(tmp_path / f"{number}.png")
     rows = [(f"{number}.png", str(1.7e9 + number)) for number in range(12)]
-    write_rows(tmp_path / "rows.csv", (first, "number"), *rows)
+    write_rows(tmp_path / "rows.csv", [(first, "number"), *rows])
     folder = write_project(tmp_path, task, dataset="csv", labels="number", **names)
     [message] = said(folder, "train.py", [])
     assert "numbers that 32 bits can't tell apart, such as 17000000" in message
@@ -83,27 +79,19 @@ def test_numbers_that_32_bits_round_are_refused(task: str, tmp_path: Path) -> No
 # --- metrics ------------------------------------------------------------------------------------
 
 EXACT = """
-import json, sys
-from pathlib import Path
-from unittest import mock
 import numpy as np
-import torch
-from accelerate import Accelerator
-from torch.utils.data import DataLoader, Subset
+from torch.utils.data import Subset
 from sklearn.metrics import average_precision_score, f1_score, log_loss
 from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
-import data, model, train
+import data, model
 
-labels = sys.argv[1]
-accelerator = Accelerator()
-config = train.Config()
 torch.manual_seed(0)
 built = model.build_model(config)
 whole = data.build_loaders(config)[2]
 for parameter in built.parameters():
     torch.nn.init.normal_(parameter, std=0.3)
 prepared = accelerator.prepare_model(built, evaluation_mode=True)
-for size, batch_size in ((1, 4), (7, 2), (50, 8), (61, 61)):
+for size, batch_size in cases:
     samples = Subset(whole.dataset, range(size))
     loader = DataLoader(samples, batch_size, collate_fn=whole.collate_fn)
     found = train.evaluate(accelerator, prepared, accelerator.prepare(loader), "val")
@@ -144,8 +132,6 @@ for size, batch_size in ((1, 4), (7, 2), (50, 8), (61, 61)):
     for name, value in expected.items():
         close = abs(found[f"val_{name}"] - value) <= 2e-5 * max(1, abs(value))
         assert close, (size, name, value, found)
-print(f"equal on {accelerator.num_processes}", flush=True)
-accelerator.end_training()
 """
 
 
@@ -166,9 +152,8 @@ def test_metrics_are_those_of_scikit_learn(
 ) -> None:
     """On the whole set, for any number of samples, batch size and processes."""
     write_project(tmp_path, task, dataset=MADE[task], labels=labels)
-    (tmp_path / "exact.py").write_text(EXACT)
-    result = run(tmp_path, "exact.py", labels, processes=processes)
-    assert result.count(f"equal on {processes}") == processes
+    cases = [(1, 4), (7, 2), (50, 8), (61, 61)]
+    run_cases(tmp_path, f"labels = {labels!r}\n{EXACT}", cases, processes)
     proven("sets of samples with labels or numbers, scored as by scikit-learn", 4)
 
 
@@ -193,21 +178,18 @@ def test_made_data_are_learned(
     answers = resolve(load_catalog(), {"project.task": task, f"{task}.dataset": MADE[task]})
     batch_size = int(answers["training.batch_size"]) // processes
     script = ["train.py", "--batch-size", str(batch_size)]
-    result = run(folder, *script, processes=processes, timeout=1200)
+    run(folder, *script, processes=processes, timeout=1200)
     name, limit, sign = GOALS[task, labels]
-    [line] = [line for line in result.splitlines() if line.startswith("done | ")]
-    value = float(line.split(f" {name} ")[1].split(" | ")[0])
-    assert sign * value >= sign * limit, line
+    assert sign * last_metrics(folder)[name] >= sign * limit
     proven("stated results with several labels or numbers", 1)
 
 
 @only_in_sweep
 @pytest.mark.parametrize(("task", "labels"), GOALS)
 def test_a_project_proves_itself(task: str, labels: str, tmp_path: Path, proven) -> None:
-    on = dict.fromkeys(("app", "evaluate", "export", "predict", "share"), True)
-    given = {f"{task}.dataset": MADE[task], f"{task}.labels": labels}
-    features = {f"features.{name}.enabled": value for name, value in on.items()}
-    write_files(tmp_path, render({"project.task": task, **given, **features}))
+    on = ("app", "evaluate", "export", "predict", "share")
+    features = {f"features.{name}.enabled": True for name in on}
+    write_project(tmp_path, task, dataset=MADE[task], labels=labels, **features)
     proven("tests of projects with several labels or numbers", count_passed(run_tests(tmp_path)))
 
 

@@ -12,7 +12,7 @@ from support.bad_files import refuse_paths
 from support.detectors import COCO, TASK, share_images
 from support.files import write_files
 from support.rendering import of_task, render
-from support.training import assert_evaluated, count_passed, read_rows, run, run_tests, tell
+from support.training import ask, assert_evaluated, count_passed, read_rows, run, run_tests, tell
 
 pytestmark = pytest.mark.train
 
@@ -65,12 +65,9 @@ content = {"images": images, "annotations": annotations, "categories": categorie
 """
 # what data.py reads, beside what pycocotools reads of the same objects, if they have a file
 READ = """
-import json, sys
-from pathlib import Path
 import torch
-import data, train
-config, true = train.Config(), {}
-if Path(config.path, "annotations.json").exists():
+true = {}
+if pathlib.Path(config.path, "annotations.json").exists():
     from pycocotools.coco import COCO
     coco = COCO(f"{config.path}/annotations.json")
     for row in coco.dataset["images"]:
@@ -83,7 +80,6 @@ for row, (_, objects) in zip(rows, images, strict=False):
     if true:
         pairs = zip(objects["masks"], true[row.image.name], strict=True)
         same += sum(torch.equal(*pair) for pair in pairs)
-print(json.dumps([found, same]))
 """
 
 
@@ -104,10 +100,8 @@ def draw(folder: Path, target: str, count: int, size: int = 64) -> None:
 
 def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> None:
     """Polygons, run lengths as numbers and as a text, and polygons from 0 to 1."""
-    found = []
-    for kind in ("coco", "yolo"):
-        found.append(tell(make_project(tmp_path / kind, kind), READ))
-    (rows, same), (others, _) = found
+    projects = [make_project(tmp_path / kind, kind) for kind in ("coco", "yolo")]
+    (rows, same), (others, _) = (ask(project, READ, "[found, same]") for project in projects)
     assert same == 60 and len(rows) == 40
     assert rows == others
     assert sum(map(bool, rows)) == 30

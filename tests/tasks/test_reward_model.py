@@ -9,19 +9,16 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.chat_models import make_chat_project
 from support.in_order import OFF, ten_losses
-from support.training import assert_evaluated, count_passed, run, run_tests, start, tell
+from support.rendering import of_task
+from support.training import ask, assert_evaluated, count_passed, run, run_tests, start, tell
 
 pytestmark = pytest.mark.train
 
 make_project = partial(make_chat_project, "reward_model")
 
 BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
-SMALL: dict[str, Value] = {
-    f"reward_model.{name}": n for name, n in {"width": 16, "layers": 1, "heads": 2}.items()
-}
-PRETRAINED: dict[str, Value] = {"reward_model.model": "pretrained", "reward_model.context": 128}
-PRETRAINED |= {"reward_model.model_name": "llama_chatml"}
-OF_A_FILE: dict[str, Value] = {"reward_model.dataset": "jsonl"}
+PRETRAINED = of_task("reward_model", model="pretrained", context=128, model_name="llama_chatml")
+OF_A_FILE = of_task("reward_model", dataset="jsonl")
 
 
 def write_pairs(path: Path, count: int) -> list[str]:
@@ -35,7 +32,8 @@ def write_pairs(path: Path, count: int) -> list[str]:
 
 def test_a_users_file_trains(tmp_path: Path) -> None:
     """On two processes. A pair of equal answers is named. predict.py reads the same rows."""
-    project = make_project(tmp_path, {**OF_A_FILE, **SMALL})
+    small = of_task("reward_model", width=16, layers=1, heads=2)
+    project = make_project(tmp_path, {**OF_A_FILE, **small})
     lines = write_pairs(project / "pairs.jsonl", 12)
     equal = '{"prompt": "a", "chosen": "b", "rejected": "b"}'
     (project / "pairs.jsonl").write_text("\n".join([equal, *lines, equal]) + "\n")
@@ -94,7 +92,6 @@ def test_a_pretrained_model_passes_the_tests_of_its_project(model: str, tmp_path
 
 # the metrics of the test data from their definition, in double precision and pair by pair
 BY_DEFINITION = """
-import json
 import torch
 from predict import load, predict, read_inputs
 
@@ -102,11 +99,11 @@ config, model = load(device="cpu")
 rows = predict(config, model.double(), read_inputs(config, ["pairs.jsonl"]))
 margins = [one["reward"] - other["reward"] for one, other in zip(rows[::2], rows[1::2])]
 count = len(margins)
-print(json.dumps({
+found = {
     "test_loss": sum(torch.tensor(-margin).exp().log1p().item() for margin in margins) / count,
     "test_accuracy": sum(margin > 0 for margin in margins) / count,
     "test_margin": sum(margins) / count,
-}))
+}
 """
 
 
@@ -120,7 +117,7 @@ def test_metrics_are_those_of_their_definition_on_any_processes(model: str, tmp_
     write_pairs(project / "pairs.jsonl", 131)
     flags = ["--epochs", "1", "--batch-size", "16", "--learning-rate", "0.003"]
     run(project, "train.py", *flags, "--test-path", "pairs.jsonl")
-    expected = tell(project, BY_DEFINITION)
+    expected = ask(project, BY_DEFINITION, "found")
     assert expected["test_accuracy"] > 0.1
     assert_evaluated(project, expected, rel=1e-4, abs=1e-5)
 

@@ -10,12 +10,13 @@ from scaffold.answers.catalog import Value
 from scaffold.errors import AnswerError
 from support.bad_files import refuse_flags
 from support.combinations import in_turns
-from support.files import write_files
 from support.inputs import paint
-from support.rendering import of_task, render
+from support.rendering import of_task, render, write_project
 from support.scores import run_cases
 from support.training import (
+    ask,
     assert_evaluated,
+    call,
     count_passed,
     last_metrics,
     last_tested,
@@ -23,7 +24,7 @@ from support.training import (
     read_rows,
     run,
     run_tests,
-    tell,
+    succeed,
 )
 
 pytestmark = pytest.mark.train
@@ -36,33 +37,13 @@ FOLDER: dict[str, Value] = {
 MAE: dict[str, Value] = {f"{TASK}.method": "mae"}
 LABELLED: dict[str, Value] = {f"{TASK}.probe": "classes", f"{TASK}.known": 12}
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
-# noisy red images in one folder and blue ones in another, of several sizes
-DRAW = """
-import sys
-from pathlib import Path
-from random import Random
-from PIL import Image
-folder, count, draw = Path(sys.argv[1]), int(sys.argv[2]), Random(sys.argv[1])
-for number in range(count):
-    name, kept = [("blue", 2), ("red", 0)][number % 2]
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    size = (19 + number % 5, 22)
-    channels = [Image.frombytes("L", size, draw.randbytes(size[0] * size[1])) for _ in range(3)]
-    dark = [one.point(lambda x: x // 4) for one in channels]
-    channels = [channels[place] if place == kept else dark[place] for place in range(3)]
-    Image.merge("RGB", channels).save(folder / name / f"{number:03}.png")
-"""
 
 
 def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
-    """A project, and a folder of images."""
-    write_files(folder, render({"project.task": TASK, **given}))
-    draw(folder, "marks", 40)
+    """A project, and a folder with noisy images in red and in blue."""
+    write_project(folder, TASK, **given)
+    paint(folder / "marks", ["red", "blue"], 20)
     return folder
-
-
-def draw(folder: Path, target: str, count: int) -> None:
-    run(folder, "-c", DRAW, target, str(count))
 
 
 # --- SimCLR -------------------------------------------------------------------------------------
@@ -107,7 +88,7 @@ SIZES = [1, 4, 7, 16]  # of batches on each process
 def test_loss_and_gradients_are_those_of_one_process_with_the_whole_batch(
     processes: int, tmp_path: Path, proven
 ) -> None:
-    project = write_files(tmp_path, render({"project.task": TASK}))
+    project = write_project(tmp_path, TASK)
     assert run_cases(project, GRADIENTS, SIZES, processes) < 1e-12
     proven("batches of views with the loss and the gradients of one process", len(SIZES))
 
@@ -156,20 +137,15 @@ SETS = [(7, 3, 2), (40, 7, 2), (41, 16, 3), (97, 5, 10), (300, 64, 10), (300, 30
 @pytest.mark.parametrize("processes", in_turns([2, 1, 3], 3))
 def test_accuracies_are_those_of_scikit_learn(processes: int, tmp_path: Path, proven) -> None:
     """Of sets that no number of processes divides, with the classes of some images."""
-    project = write_files(tmp_path, render({"project.task": TASK}))
+    project = write_project(tmp_path, TASK)
     run_cases(project, SCORES, SETS, processes)
     proven("probes equal to scikit-learn's", 2 * len(SETS))
 
 
 UNTRAINED = """
-import json, torch, train
-from accelerate import Accelerator
-from data import build_loaders
-from model import build_model
+import torch
 from probe import find_right
-config = train.Config()
-loader = build_loaders(config)[2]
-images, _, labels, known = map(torch.cat, zip(*loader, strict=True))
+images, _, labels, known = map(torch.cat, zip(*data.build_loaders(config)[2], strict=True))
 def measure(features):
     found = find_right(features, labels, known)
     return {name: float(right.double().mean()) for name, right in found.items()}
@@ -179,9 +155,8 @@ found = []
 for seed in range(3):
     torch.manual_seed(seed)
     with torch.no_grad():
-        found.append(measure(build_model(config).eval()(images)))
+        found.append(measure(model.build_model(config).eval()(images)))
 untrained = {name: sum(one[name] for one in found) / 3 for name in pixels}
-print(json.dumps({"pixels": pixels, "untrained": untrained}))
 """
 
 
@@ -198,13 +173,13 @@ def test_training_improves_the_features(
     given: dict[str, Value], most: dict[str, float], least: dict[str, float], tmp_path: Path
 ) -> None:
     """The page says what pixels and an encoder with new weights reach beside a trained one."""
-    project = write_files(tmp_path, render({"project.task": TASK, **given}))
-    before = tell(project, UNTRAINED)
+    project = write_project(tmp_path, TASK, **given)
+    pixels, untrained = ask(project, UNTRAINED, "[pixels, untrained]")
     run(project, "train.py", timeout=600)
     last = last_metrics(project)
-    assert max(before["pixels"].values()) < 0.87
+    assert max(pixels.values()) < 0.87
     for name, bound in least.items():
-        assert before["untrained"][name] < most[name] < last[f"test_{name}_accuracy"]
+        assert untrained[name] < most[name] < last[f"test_{name}_accuracy"]
         assert last[f"test_{name}_accuracy"] >= bound
 
 
@@ -219,7 +194,7 @@ def test_a_users_folder(tmp_path: Path) -> None:
     assert list(project.glob("runs/latest/reconstructions_*.png"))
     assert 0 <= last_tested(project)["test_linear_accuracy"] <= 1
     rows = read_rows(run(project, "predict.py", "marks/red"))
-    assert len(rows) == 20 and rows[0]["image"] == "marks/red/001.png"
+    assert len(rows) == 20 and rows[0]["image"] == "marks/red/0.png"
     assert len({row["feature_31"] for row in rows}) > 1 and len(rows[0]) == 1 + 32
     shutil.copytree(project / "marks", project / "new")
     paint(project / "new/test", ["green"], 1)
@@ -251,7 +226,8 @@ def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_pa
     """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
     given = {**FOLDER, **LABELLED, **given, "features.evaluate.enabled": True}
     project = make_project(tmp_path, given)
-    draw(project, "marks/test", 37)
+    paint(project / "marks/test", ["red", "blue"], 19)
+    (project / "marks/test/red/0.png").unlink()  # 37 are left
     run(project, "train.py", *BRIEF)
     tested = last_tested(project)
     assert len(tested) == 3
@@ -265,15 +241,12 @@ def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_pa
 
 
 FINE_TUNE = """
-import train
-from model import build_model
 from safetensors.torch import load_file
-model = build_model(train.Config())
+classifier = model.build_model(config)
 weights = load_file("../features/runs/latest/model.safetensors")
 start = "encoder.network."
 found = {name.removeprefix(start): w for name, w in weights.items() if name.startswith(start)}
-model.backbone.load_state_dict(found)
-print("loaded")
+classifier.backbone.load_state_dict(found)
 """
 
 
@@ -285,11 +258,9 @@ def test_a_classifier_starts_from_the_encoder(library: str, name: str, tmp_path:
     """With the lines of the page, which need the same architecture in both projects."""
     given: dict[str, Value] = {**FOLDER, f"{TASK}.encoder": library, f"{TASK}.backbone": name}
     run(make_project(tmp_path / "features", given), "train.py", *BRIEF)
-    other = "image_classification"
-    write_files(
-        tmp_path / "classes", render({f"{other}.model": library, f"{other}.backbone": name})
-    )
-    assert run(tmp_path / "classes", "-c", FINE_TUNE) == "loaded\n"
+    architecture = {"model": library, "backbone": name}
+    other = write_project(tmp_path / "classes", "image_classification", **architecture)
+    succeed(call(other, FINE_TUNE))
 
 
 @pytest.mark.sweep

@@ -8,10 +8,10 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.chat_models import make_chat_project
-from support.files import write_files
 from support.in_order import OFF, ten_losses
-from support.rendering import render
+from support.rendering import write_project
 from support.training import (
+    ask,
     assert_evaluated,
     count_passed,
     evaluate,
@@ -20,7 +20,6 @@ from support.training import (
     run_tests,
     said,
     start,
-    tell,
 )
 
 pytestmark = pytest.mark.train
@@ -51,42 +50,27 @@ ODD = {
     "white space": [("user", " a "), ("assistant", " b \n"), ("user", ""), ("assistant", "\nc d ")],
     "a system message": [("system", "a"), ("user", "b"), ("assistant", "c")],
 }
-SHOW_ODD = """
-import json, sys
+# what counts in these chats, in the template of each of these models
+SHOW = """
 from dataclasses import replace
-from data import Conversation, Conversations, show
-from train import Config
-chats, found = json.loads(sys.argv[1]), {}
-for name in sys.argv[2:]:
-    config = replace(Config(), model_name=name)
+texts, facts = {}, {}
+for name in models:
+    chosen = replace(config, model_name=name)
     for kind, chat in chats.items():
         messages = [{"role": role, "content": text} for role, text in chat]
         try:
-            [sample] = Conversations([Conversation(messages, "here")], config)
-            found[f"{name}: {kind}"] = show(sample, config)
+            [sample] = data.Conversations([data.Conversation(messages, "here")], chosen)
+            texts[f"{name}: {kind}"] = data.show(sample, chosen)
         except SystemExit as stop:
-            found[f"{name}: {kind}"] = str(stop)
-print(json.dumps(found))
+            texts[f"{name}: {kind}"] = str(stop)
 """
-SHOW = """
-import json, sys
-from dataclasses import replace
-from data import Conversation, Conversations, encode_prompt, find_ends, show
-from model import build_model, build_tokenizer
-from train import Config
-chat = [{"role": role, "content": text} for role, text in zip(["user", "assistant"] * 2, "abcd")]
-found = {}
-for name in sys.argv[1:]:
-    config = replace(Config(), model_name=name)
-    [sample] = Conversations([Conversation(chat, "here")], config)
-    tokenizer = build_tokenizer(config)
-    found[name] = {
-        "text": show(sample, config),
-        "prompt": tokenizer.show(encode_prompt(chat[:1], config)),
-        "ends": tokenizer.tokenizer.convert_ids_to_tokens(sorted(find_ends(config))),
-        "types": sorted({str(weight.dtype) for weight in build_model(config).parameters()}),
+FACTS = """
+    tokenizer = model.build_tokenizer(chosen)
+    facts[name] = {
+        "prompt": tokenizer.show(data.encode_prompt(messages[:1], chosen)),
+        "ends": tokenizer.tokenizer.convert_ids_to_tokens(sorted(data.find_ends(chosen))),
+        "types": sorted({str(weight.dtype) for weight in model.build_model(chosen).parameters()}),
     }
-print(json.dumps(found))
 """
 
 
@@ -129,10 +113,12 @@ def test_a_users_file_trains_and_a_wrong_line_is_named(tmp_path: Path) -> None:
 def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
     """The answers and what ends them, in both turns; what the template writes is written once."""
     models = [f"llama_{name}" for name in TURNS]
-    found = tell(make_project(tmp_path, PRETRAINED, *models), SHOW, *models)
+    chats = {"turns": [("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]}
+    script = f"models, chats = {models}, {chats}{SHOW}{FACTS}"
+    texts, found = ask(make_project(tmp_path, PRETRAINED, *models), script, "[texts, facts]")
     for name, text in TURNS.items():
         facts = found[f"llama_{name}"]
-        assert facts["text"] == text
+        assert texts[f"llama_{name}: turns"] == text
         assert facts["prompt"] == text.partition("[[")[0].partition("<think>")[0]
         assert facts["types"] == ["torch.float32"], "steps would be rounded away"
         ends = ["</s>"] if name == "none" else ["</s>", "<|im_end|>"]
@@ -142,7 +128,8 @@ def test_what_counts_in_each_kind_of_chat_template(tmp_path: Path) -> None:
 def test_what_counts_in_odd_conversations(tmp_path: Path) -> None:
     """In a template that trims answers, in one that doesn't, and in one that refuses some."""
     models = [f"llama_{name}" for name in ("chatml", "raw", "strict")]
-    found = tell(make_project(tmp_path, PRETRAINED, *models), SHOW_ODD, json.dumps(ODD), *models)
+    script = f"models, chats = {models}, {ODD}{SHOW}"
+    found = ask(make_project(tmp_path, PRETRAINED, *models), script, "texts")
     for kind, chat in ODD.items():
         for model in models:
             texts = []
@@ -197,8 +184,7 @@ def test_metrics_are_those_of_generated_answers_on_any_processes(
     given: dict[str, Value] = {"features.evaluate.enabled": True, "sft.dataset": "jsonl"}
     if model == "pretrained":
         given |= {**PRETRAINED, "sft.model_name": "llama_chatml"}
-    names = ["llama_chatml"] if model == "pretrained" else []
-    project = make_project(tmp_path, given, *names)
+    project = make_project(tmp_path, given, *["llama_chatml"] * (model == "pretrained"))
     rows = [{"prompt": f"{n % 5} {n % 3}", "completion": f"{n % 5 + n % 3}"} for n in range(230)]
     (project / "chats.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     flags = ["--epochs", "12", "--batch-size", "16", "--learning-rate", "0.003"]
@@ -216,8 +202,7 @@ def test_metrics_are_those_of_generated_answers_on_any_processes(
 @pytest.mark.parametrize("task", ["sft", "dpo", "language_model"])
 def test_samples_are_the_same_on_any_processes(task: str, tmp_path: Path) -> None:
     """After steps that are too small to be seen. Each evaluation writes one file."""
-    small = {name.replace("sft", task): value for name, value in SMALL.items()}
-    project = write_files(tmp_path, render({"project.task": task, **small}))
+    project = write_project(tmp_path, task, width=16, layers=1, heads=2)
     found = []
     for processes in (1, 2, 3):
         flags = ["--epochs", "2", "--limit-batches", "2", "--learning-rate", "1e-9"]
@@ -264,7 +249,6 @@ def test_losses_are_those_of_trl(tmp_path: Path) -> None:
 
 @pytest.mark.sweep
 def test_embeddings_have_noise_while_a_model_is_tuned(tmp_path: Path) -> None:
-    given: dict[str, Value] = {"sft.model": "pretrained", "sft.context": 128}
-    given |= {"sft.model_name": "llama_chatml", "features.neftune.enabled": True}
+    given = {**PRETRAINED, "sft.model_name": "llama_chatml", "features.neftune.enabled": True}
     project = make_project(tmp_path, given, "llama_chatml")
     assert count_passed(run_tests(project, "tests/test_features.py", "-k", "noise")) == 1

@@ -14,7 +14,7 @@ from scaffold.answers.recipes import load_recipes, recipe_answers
 from scaffold.answers.resolve import is_on, resolve
 from scaffold.errors import ScaffoldError, TemplateError
 from support.command_line import run_cli
-from support.inputs import ENVIRONMENT, write_idx
+from support.inputs import ENVIRONMENT, make_mnist
 from support.paths import TEMPLATES
 from support.training import (
     COUNT_THREADS,
@@ -87,32 +87,10 @@ def test_faulty_recipe(text: str, message: str, tmp_path: Path) -> None:
 # the walk-through on MNIST
 
 
-def make_mnist(folder: Path) -> None:
-    """The files of MNIST with 60,000 images made of scikit-learn's digits, where they belong."""
-    import numpy as np
-    import torch
-    from sklearn.datasets import load_digits
-
-    digits = load_digits()
-    small = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) * 255 / 16
-    large = torch.nn.functional.interpolate(small, size=28, mode="bilinear").byte().squeeze(1)
-    random = np.random.default_rng(0)
-    picked = random.integers(0, len(large), 60_000)
-    shifts = random.integers(-2, 3, (60_000, 2))
-    images = large.numpy()[picked]
-    for number, shift in enumerate(shifts):
-        images[number] = np.roll(images[number], shift, (0, 1))
-    labels = digits.target[picked].astype(np.uint8)
-    folder.mkdir(parents=True)
-    for part, size in (("train", 60_000), ("t10k", 10)):
-        write_idx(folder / f"{part}-images-idx3-ubyte", images[:size])
-        write_idx(folder / f"{part}-labels-idx1-ubyte", labels[:size])
-
-
 @pytest.fixture(scope="module")
 def mnist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data") / "MNIST"
-    make_mnist(folder / "raw")
+    make_mnist(folder / "raw", 60_000, 10)
     return folder
 
 
