@@ -8,12 +8,24 @@ from support.files import write_files
 from support.rendering import render
 from support.training import run
 
-# small models of the real classes, with tokenizers that are trained on the spot; stored in 16 bits
-MAKE_MODELS = '''
+# trains a tokenizer of bytes
+TRAIN_TOKENS = """
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import PreTrainedTokenizerFast
+
+def train_tokens(text, special=(), size=300):
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokens = Tokenizer(models.BPE())
+    tokens.pre_tokenizer, tokens.decoder = byte_level, decoders.ByteLevel()
+    names = {"special_tokens": list(special), "initial_alphabet": byte_level.alphabet()}
+    tokens.train_from_iterator([text] * 9, trainers.BpeTrainer(vocab_size=size, **names))
+    return tokens
+"""
+# small models of the real classes, stored in 16 bits
+MAKE_MODELS = TRAIN_TOKENS + '''
 import sys
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoModelForCausalLM
 
 def write(start, answer):
     """A template: what comes first, and how an answer is written."""
@@ -36,13 +48,8 @@ TEMPLATES = {
     "strict": "{% if messages[0].role != 'user' %}{{ raise_exception('User first.') }}{% endif %}"
     + write("", ANSWER),
 }
-byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
-tokens = Tokenizer(models.BPE())
-tokens.pre_tokenizer, tokens.decoder = byte_level, decoders.ByteLevel()
 special = ["<s>", "</s>", "<|im_start|>", "<|im_end|>"]
-alphabet = byte_level.alphabet()
-trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet)
-tokens.train_from_iterator(["reverse sort add to user assistant " * 9], trainer)
+tokens = train_tokens("reverse sort add to user assistant", special)
 # it puts <s> before each text, as many do: a template that writes it, too, must not get two
 tokens.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 0)])
 small = {"vocab_size": 300, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}

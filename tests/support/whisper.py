@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
+from support.chat_models import TRAIN_TOKENS
 from support.files import write_files
 from support.recordings import RECORD
 from support.rendering import of_task, render
@@ -17,20 +18,15 @@ WHISPER: dict[str, Value] = {
 # small Whisper models, whose tokenizer is trained on the spot. They hear a second or three, and are
 # stored in 16 bits. `english` knows one language, the others know three. The weights of `wild` are
 # large, so it writes other texts for other sounds.
-MAKE_MODELS = """
+MAKE_MODELS = TRAIN_TOKENS + """
 import json, sys
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import (
     GenerationConfig, WhisperConfig, WhisperFeatureExtractor, WhisperForConditionalGeneration,
     WhisperTokenizer,
 )
 
-byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
-bpe = Tokenizer(models.BPE())
-bpe.pre_tokenizer = byte_level
-trainer = trainers.BpeTrainer(vocab_size=270, initial_alphabet=byte_level.alphabet())
-bpe.train_from_iterator(["an egg and a lamp on a page"] * 9, trainer)
+bpe = train_tokens("an egg and a lamp on a page", size=270)
 bpe = json.loads(bpe.to_str())["model"]
 end = len(bpe["vocab"])
 for kind in sys.argv[1:]:

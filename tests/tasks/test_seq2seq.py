@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
+from support.chat_models import TRAIN_TOKENS
 from support.files import write_files
 from support.in_order import OFF, ten_losses
 from support.rendering import render
@@ -31,14 +32,12 @@ PRETRAINED: dict[str, Value] = {
     "seq2seq.max_source_length": 40,
     "seq2seq.max_target_length": 20,
 }
-# small models of the real classes, with a tokenizer that is trained on the spot; stored in 16 bits
-MAKE_MODELS = """
+# small models of the real classes, stored in 16 bits
+MAKE_MODELS = TRAIN_TOKENS + """
 import sys
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
-from transformers import AutoConfig, AutoModelForSeq2SeqLM, PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoModelForSeq2SeqLM
 
-byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
 small = {"vocab_size": 300, "d_model": 32, "pad_token_id": 0, "eos_token_id": 1}
 small |= {"use_cache": False}  # as a model has that was saved during a training
 two = {f"{part}_{name}": size for part in ("encoder", "decoder")
@@ -53,13 +52,7 @@ for kind in sys.argv[1:]:
     torch.manual_seed(0)
     config = AutoConfig.for_model(kind, **small, **more[kind])
     AutoModelForSeq2SeqLM.from_config(config).bfloat16().save_pretrained(kind)
-    tokens = Tokenizer(models.BPE())
-    tokens.pre_tokenizer, tokens.decoder = byte_level, decoders.ByteLevel()
-    special = ["<pad>", "</s>", "<s>"]
-    trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=special, initial_alphabet=byte_level.alphabet()
-    )
-    tokens.train_from_iterator(["March April 1998-03-14"] * 9, trainer)
+    tokens = train_tokens("March April 1998-03-14", ["<pad>", "</s>", "<s>"])
     tokens.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>" if kind == "bart" else "$A </s>",
         special_tokens=[("<s>", 2), ("</s>", 1)],

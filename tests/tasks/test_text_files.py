@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.files import write_files
-from support.rendering import render
+from support.chat_models import TRAIN_TOKENS
+from support.rendering import write_project
 from support.training import run, tell
 
 pytestmark = pytest.mark.train
@@ -325,21 +325,19 @@ CASES = [*CHATS, *PAIRS, *TEXTS, *TAGGED, *OTHERS]
 
 # --- what a project reads ------------------------------------------------------------------------
 
-OF_TEXTS: dict[str, Value] = {
-    f"text_classification.{key}": value
-    for key, value in {"dataset": "csv", "text_columns": "text"}.items()
-}
+CHATML: dict[str, Value] = {"dataset": "jsonl", "model": "pretrained", "model_name": "chatml"}
+OF_TEXTS: dict[str, Value] = {"dataset": "csv", "text_columns": "text"}
 TASKS: dict[str, dict[str, Value]] = {
-    "sft": {"sft.dataset": "jsonl", "sft.model": "pretrained", "sft.model_name": "chatml"},
-    "dpo": {"dpo.dataset": "jsonl", "dpo.model": "pretrained", "dpo.model_name": "chatml"},
+    "sft": CHATML,
+    "dpo": CHATML,
     "text_classification": OF_TEXTS,
-    "labels": {**OF_TEXTS, "text_classification.labels": "many"},
-    "token_classification": {"token_classification.dataset": "conll"},
-    "multiple_choice": {"multiple_choice.dataset": "file"},
-    "question_answering": {"question_answering.dataset": "squad"},
-    "embeddings": {"embeddings.dataset": "files"},
-    "language_model": {"language_model.dataset": "text"},
-    "masked_language_model": {"masked_language_model.dataset": "text"},
+    "labels": {**OF_TEXTS, "labels": "many"},
+    "token_classification": {"dataset": "conll"},
+    "multiple_choice": {"dataset": "file"},
+    "question_answering": {"dataset": "squad"},
+    "embeddings": {"dataset": "files"},
+    "language_model": {"dataset": "text"},
+    "masked_language_model": {"dataset": "text"},
 }
 # Python that reads the file of `config`
 READ = {
@@ -381,10 +379,9 @@ for folder, settings in json.loads(sys.argv[1]):
             kept.cache_clear()
 print(json.dumps(results))
 """
-MAKE_TOKENIZERS = """
+MAKE_TOKENIZERS = TRAIN_TOKENS + """
 import sys
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import AutoTokenizer, PreTrainedTokenizerFast
+from tokenizers import AddedToken
 
 TURN = "<|im_start|>{{ m.role }}\\n"
 CHATML = (
@@ -419,13 +416,8 @@ QUESTIONS = (
 TEMPLATES = {"chatml": CHATML, "marked": MARKED, "thinks": THINKS, "phi": PHI, "endless": ENDLESS}
 TEMPLATES |= {"questions": QUESTIONS, "several": {"default": CHATML, "tool_use": CHATML}}
 for name, template in TEMPLATES.items():
-    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokens = Tokenizer(models.BPE())
-    tokens.pre_tokenizer, tokens.decoder = byte_level, decoders.ByteLevel()
     special = ["<s>", "</s>"] + ([] if name == "phi" else ["<|im_start|>", "<|im_end|>"])
-    alphabet = byte_level.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet)
-    tokens.train_from_iterator(["one two"], trainer)
+    tokens = train_tokens("one two", special)
     if name == "phi":  # special, but in no list of special tokens
         marks = ("<|user|>", "<|assistant|>", "<|end|>")
         tokens.add_special_tokens([AddedToken(mark, rstrip=False, special=True) for mark in marks])
@@ -439,7 +431,7 @@ for name, template in TEMPLATES.items():
 def read_all(task: str, folder: Path) -> list[tuple[object, str]]:
     """What a project reads from the file of each case of a task, and what it says."""
     name = "text_classification" if task == "labels" else task
-    project = write_files(folder, render({"project.task": name, **TASKS[task]}))
+    project = write_project(folder, name, **TASKS[task])
     if task in ("sft", "dpo"):
         run(project, "-c", MAKE_TOKENIZERS, "models")
     calls = []
