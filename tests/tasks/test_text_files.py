@@ -383,35 +383,32 @@ MAKE_TOKENIZERS = TRAIN_TOKENS + """
 import sys
 from tokenizers import AddedToken
 
-TURN = "<|im_start|>{{ m.role }}\\n"
+def write(turn, start="<|im_start|>assistant\\n"):
+    ends = "{% endfor %}{% if add_generation_prompt %}" + start + "{% endif %}"
+    return "{% for m in messages %}" + turn + ends
+
+TURN, ANSWER = "<|im_start|>{{ m.role }}\\n", "{{ m.content }}<|im_end|>"
 CHATML = (
     "{% if tools %}<|im_start|>system\\n{% for t in tools %}{{ t | tojson }}{% endfor %}"
-    "<|im_end|>\\n{% endif %}{% for m in messages %}" + TURN + "{{ m.content or '' }}"
-    "{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}"
-    "<|im_end|>\\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\\n{% endif %}"
+    "<|im_end|>\\n{% endif %}"
+) + write(
+    TURN + "{{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+    "<call>{{ c.function | tojson }}</call>{% endfor %}<|im_end|>\\n"
 )
-MARKED = (
-    "{% for m in messages %}" + TURN + "{% if m.role == 'assistant' %}{% generation %}"
-    "{{ m.content }}<|im_end|>{% endgeneration %}{% else %}{{ m.content }}<|im_end|>{% endif %}\\n"
-    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\\n{% endif %}"
+MARKED = write(
+    TURN + "{% if m.role == 'assistant' %}{% generation %}" + ANSWER + "{% endgeneration %}"
+    "{% else %}" + ANSWER + "{% endif %}\\n"
 )
-THINKS = (
-    "{% for m in messages %}" + TURN + "{% if m.role == 'assistant' and not loop.last %}"
+THINKS = write(
+    TURN + "{% if m.role == 'assistant' and not loop.last %}"
     "{{ m.content.split('</think>')[-1].strip() }}{% else %}{{ m.content }}{% endif %}<|im_end|>\\n"
-    "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\\n{% endif %}"
 )
-PHI = (
-    "{% for m in messages %}<|{{ m.role }}|>\\n{{ m.content }}<|end|>\\n{% endfor %}"
-    "{% if add_generation_prompt %}<|assistant|>\\n{% endif %}"
-)
-ASKED = "{% for m in messages %}{% if m.role == 'user' %}### Question: {{ m.content }}\\n"
-ENDLESS = (
-    ASKED + "{% else %}### Answer: {{ m.content }}\\n{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}### Answer: {% endif %}"
-)
-QUESTIONS = (
-    ASKED + "{% elif m.role == 'assistant' %}### Answer: {{ m.content }}</s>\\n{% endif %}"
-    "{% endfor %}{% if add_generation_prompt %}### Answer: {% endif %}"
+PHI = write("<|{{ m.role }}|>\\n{{ m.content }}<|end|>\\n", "<|assistant|>\\n")
+ASKED = "{% if m.role == 'user' %}### Question: {{ m.content }}\\n"
+SAID = "### Answer: "
+ENDLESS = write(ASKED + "{% else %}" + SAID + "{{ m.content }}\\n{% endif %}", SAID)
+QUESTIONS = write(
+    ASKED + "{% elif m.role == 'assistant' %}" + SAID + "{{ m.content }}</s>\\n{% endif %}", SAID
 )
 TEMPLATES = {"chatml": CHATML, "marked": MARKED, "thinks": THINKS, "phi": PHI, "endless": ENDLESS}
 TEMPLATES |= {"questions": QUESTIONS, "several": {"default": CHATML, "tool_use": CHATML}}
