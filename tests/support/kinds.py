@@ -68,10 +68,11 @@ class Carrier:
     def lines(self, rows: tuple[Row, ...]) -> "Trial":
         return self.write("rows.jsonl", to_json(rows))
 
+    def written(self, rows: tuple[Row, ...]) -> "Trial":
+        return self.table(rows) if self.csv else self.lines(rows)
+
     def plain(self) -> "Trial":
-        if not self.rows:
-            return Trial(self.files)
-        return self.table(self.rows) if self.csv else self.lines(self.rows)
+        return self.written(self.rows) if self.rows else Trial(self.files)
 
     def changed(self, **cells: Any) -> tuple[Row, ...]:
         """The rows, with other cells in one of them."""

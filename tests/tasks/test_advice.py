@@ -44,12 +44,8 @@ def set_up(trial: Trial, **settings: object) -> Trial:
     return replace(trial, settings={**trial.settings, **settings})
 
 
-def table(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
-    return set_up(DATA[task].table(rows), **settings)
-
-
-def lines(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
-    return set_up(DATA[task].lines(rows), **settings)
+def written(task: str, rows: tuple[Row, ...], **settings: object) -> Trial:
+    return set_up(DATA[task].written(rows), **settings)
 
 
 def plain(task: str, **settings: object) -> Trial:
@@ -101,7 +97,7 @@ def list_tables() -> Iterator[Advice]:
         yield Advice(task, said, DATA[task].write("rows.csv", commas.encode()), plain(task))
         more = tuple({**row, "more": 5} for row in rows(task))
         twice = to_csv(more, [*DATA[task].columns, DATA[task].columns[-1]])
-        wrong, renamed = DATA[task].write("rows.csv", twice), table(task, more)
+        wrong, renamed = DATA[task].write("rows.csv", twice), written(task, more)
         yield Advice(task, "rename (one of them|or remove one)", wrong, read(renamed))
         again = "".join(f"{line}\n" for line in [first, *rest[:4], first, *rest[4:]])
         wrong = DATA[task].write("rows.csv", again.encode())
@@ -115,13 +111,13 @@ def list_classes() -> Iterator[Advice]:
     for task in (CLASSES, PICTURES, CLIPS, TEXTS):
         label = DATA[task].label
         numbers = every(task, label, {"a": "1", "b": "2"}.__getitem__)
-        wrong = table(task, (*numbers[:-1], {**numbers[-1], label: "2.0"}))
-        yield Advice(task, "write it in one way in all files", wrong, table(task, numbers))
-        wrong = table(task, change(task, **{label: f"{rows(task)[5][label]}\u200b"}))
+        wrong = written(task, (*numbers[:-1], {**numbers[-1], label: "2.0"}))
+        yield Advice(task, "write it in one way in all files", wrong, written(task, numbers))
+        wrong = written(task, change(task, **{label: f"{rows(task)[5][label]}\u200b"}))
         if task in (CLASSES, PICTURES):  # row 5 is one of their training data
             yield Advice(task, "looks like .*: write it in one way", wrong, plain(task))
         yield Advice(
-            task, "use two|needs two", table(task, every(task, label, lambda _: "a")), plain(task)
+            task, "use two|needs two", written(task, every(task, label, lambda _: "a")), plain(task)
         )
     for task in (CLASSES, TEXTS):
         label, files = DATA[task].label, dict.fromkeys(("val_path", "test_path"), "held.csv")
@@ -129,7 +125,7 @@ def list_classes() -> Iterator[Advice]:
         wrong, right = (
             beside(plain(task), "held.csv", held[name], **files) for name in ("a.", "a")
         )
-        twice = table(task, (*rows(task), {**rows(task)[0], label: "a."}))
+        twice = written(task, (*rows(task), {**rows(task)[0], label: "a."}))
         more = beside(twice, "held.csv", held["a."], **files)
         said = "write (it as there|names as they do), or add rows (of it|to them)"
         yield Advice(task, said, wrong, read(right))
@@ -143,7 +139,7 @@ MANY = tuple({**row, "name": f"n{n}"} for n, row in enumerate(rows(CLASSES) * 4)
 
 def list_cells() -> Iterator[Advice]:
     """What is said of the columns and the cells of a table of classes."""
-    made, one, all_of = partial(table, CLASSES), partial(change, CLASSES), partial(every, CLASSES)
+    made, one, all_of = partial(written, CLASSES), partial(change, CLASSES), partial(every, CLASSES)
     drop = "add Unnamed: 4 to --drop-columns"
 
     def without_columns(names: str) -> Trial:
@@ -186,7 +182,6 @@ def list_cells() -> Iterator[Advice]:
             read(made(one(x="")), "numbers: x, y"),
         ),
         ("write dates as in 2026-03-14", made(slashes), read(made(dashes), "dates: kind")),
-        ("leave the cell empty; if it is a category", made(one(y="NA")), empty),
         ("write numbers as in 2.5", made(one(y="2,0")), made(one(y="2.0"))),
         (r"among numbers such as [\d.]+: correct it", made(one(y="2 kg")), made(one(y="2"))),
         (
@@ -205,7 +200,7 @@ def list_cells() -> Iterator[Advice]:
 
 def list_targets() -> Iterator[Advice]:
     """What is said of targets that are numbers."""
-    made, one = partial(table, NUMBERS), partial(change, NUMBERS)
+    made, one = partial(written, NUMBERS), partial(change, NUMBERS)
     then = "row 3 has no target, as 1 row.* drop these rows"
     said = "correct it, or leave the cell empty"
     yield Advice(NUMBERS, said, made(one(target="inf")), made(one(target="")), then)
@@ -244,7 +239,7 @@ def gray(mode: str, kind: str) -> bytes:
 
 def list_columns() -> Iterator[Advice]:
     """A column has another name."""
-    for task, column, flag in (
+    for task, column, setting in (
         (PICTURES, "image", "image_column"),
         (PICTURES, "label", "label_column"),
         (TEXTS, "text", "text_columns"),
@@ -255,27 +250,18 @@ def list_columns() -> Iterator[Advice]:
         ("forecasting", "time", "time_column"),
         ("forecasting", "value", "value_column"),
         ("forecasting", "series", "series_column"),
-    ):
-        other = named(task, column, "other")
-        said = f"[Ss]et --.*{flag.replace('_', '-')}"
-        yield Advice(task, said, table(task, other), table(task, other, **{flag: "other"}))
-    for task, flag, columns in (
-        (SPEECH, "sound_columns", "other,text"),
-        ("embeddings", "text_columns", "other,positive"),
-        ("embeddings, images", "pair_columns", "other,text"),
-    ):
-        other = named(task, DATA[task].columns[0], "other")
-        said = f"Set --{flag.replace('_', '-')}"
-        yield Advice(task, said, table(task, other), table(task, other, **{flag: columns}))
-    for task, column, flag in (
         ("language_model", "text", "text_column"),
         ("masked_language_model", "text", "text_column"),
         ("token_classification", "tokens", "words_column"),
         ("token_classification", "tags", "tags_column"),
+        (SPEECH, "file", "sound_columns=other,text"),
+        ("embeddings", "anchor", "text_columns=other,positive"),
+        ("embeddings, images", "image", "pair_columns=other,text"),
     ):
-        other = named(task, column, "other")
-        said = f"Set --.*{flag.replace('_', '-')}"
-        yield Advice(task, said, lines(task, other), lines(task, other, **{flag: "other"}))
+        name, _, value = setting.partition("=")
+        other, settings = named(task, column, "other"), {name: value or "other"}
+        said = f"[Ss]et --.*{name.replace('_', '-')}"
+        yield Advice(task, said, written(task, other), written(task, other, **settings))
     for task, column in (
         ("sft", "prompt"),
         ("sft", "completion"),
@@ -285,7 +271,10 @@ def list_columns() -> Iterator[Advice]:
     ):
         other = named(task, column, "other")
         yield Advice(
-            task, "set --rename", lines(task, other), lines(task, other, rename=f"other={column}")
+            task,
+            "set --rename",
+            written(task, other),
+            written(task, other, rename=f"other={column}"),
         )
 
 
@@ -332,10 +321,12 @@ SHORT = (*rows(SERIES), {"time": "200001", "series": "short", "value": "1"})
 
 def but_for_a_row(task: str, said: str, **cells: object) -> Advice:
     """A row has these cells: it is left out then."""
-    return Advice(task, said, table(task, change(task, **cells)), read(table(task, without(task))))
+    return Advice(
+        task, said, written(task, change(task, **cells)), read(written(task, without(task)))
+    )
 
 
-NINE, TEN = (table(PICTURES, rows(PICTURES)[:count]) for count in (9, 10))
+NINE, TEN = (written(PICTURES, rows(PICTURES)[:count]) for count in (9, 10))
 FIRST_AS = [{**yolo_files(), "d/data.yaml": NAMES.format(n, n + 1).encode()} for n in (0, 1)]
 FILES = [
     *list_folders(),
@@ -350,14 +341,14 @@ FILES = [
     Advice(
         CLIPS,
         "Columns, with commas between them: file,label",
-        table(CLIPS, named(CLIPS, "file", "path")),
+        written(CLIPS, named(CLIPS, "file", "path")),
         plain(CLIPS),
     ),
     Advice(COCO, "keep one of them", Trial(TWICE), plain(COCO)),
     Advice(COCO, "in pixels, not from 0 to 1", Trial(SHARES), plain(COCO)),
     Advice(YOLO, "numbers from 0 with a name for each", Trial(FIRST_AS[1]), Trial(FIRST_AS[0])),
     Advice(SEGMENTS, "set --classes to 3", plain(SEGMENTS, classes=2), plain(SEGMENTS, classes=3)),
-    Advice(SERIES, "Leave it out, or lower", table(SERIES, SHORT), plain(SERIES)),
+    Advice(SERIES, "Leave it out, or lower", written(SERIES, SHORT), plain(SERIES)),
     Advice(SERIES, "Lower --season", plain(SERIES, season=60), plain(SERIES, season=12)),
 ]
 
@@ -365,7 +356,7 @@ FILES = [
 
 LABELS, ANSWERS, TAGS = "text_classification, labels", "question_answering", "token_classification"
 SIGNS = every(LABELS, "labels", lambda names: names.replace(",", "|"))
-SIGNED, UNLABELLED = table(LABELS, SIGNS), table(LABELS, every(LABELS, "labels", lambda _: ""))
+SIGNED, UNLABELLED = written(LABELS, SIGNS), written(LABELS, every(LABELS, "labels", lambda _: ""))
 TURNS = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]
 LONG = [*TURNS, {"role": "user", "content": "c"}, {"role": "assistant", "content": "d"}]
 OTHER = [TURNS[0], {"role": "assistant", "content": "e"}, *LONG[2:]]
@@ -377,11 +368,11 @@ CALLS = [TURNS[0], {"role": "assistant", "content": "", "tool_calls": [{"name": 
 
 def chats(row: Row) -> Trial:
     """The plain rows, and a row more."""
-    return lines("sft", (*rows("sft"), row))
+    return written("sft", (*rows("sft"), row))
 
 
 def pairs(**row: object) -> Trial:
-    return lines("dpo", (*rows("dpo"), row))
+    return written("dpo", (*rows("dpo"), row))
 
 
 NO_ANSWER = change(ANSWERS, answers={"text": [], "answer_start": []})
@@ -389,7 +380,7 @@ RIGHT_ANSWER = change(ANSWERS, answers={"text": ["It"], "answer_start": [0]})
 
 
 def tags(*names: object) -> Trial:
-    return lines(TAGS, every(TAGS, "tags", lambda _: [*names]))
+    return written(TAGS, every(TAGS, "tags", lambda _: [*names]))
 
 
 # what the message advises, what is wrong, and what follows: read as it should be, or refused then
@@ -404,7 +395,7 @@ OF_TEXTS: dict[str, list[tuple]] = {
         (
             "write it like this: question=prompt",
             plain("sft", rename="prompt"),
-            lines("sft", named("sft", "prompt", "question"), rename="question=prompt"),
+            written("sft", named("sft", "prompt", "question"), rename="question=prompt"),
         ),
         (
             "the key system: leave one of them out",
@@ -420,11 +411,13 @@ OF_TEXTS: dict[str, list[tuple]] = {
         ),
     ],
     LABELS: [
-        (r"Set --label-separator '\|'", SIGNED, table(LABELS, SIGNS, label_separator="|")),
+        (r"Set --label-separator '\|'", SIGNED, written(LABELS, SIGNS, label_separator="|")),
         (
             "write lists of names in JSON",
             SIGNED,
-            read(lines(LABELS, every(LABELS, "labels", lambda names: [names.replace(",", "|")]))),
+            read(
+                DATA[LABELS].lines(every(LABELS, "labels", lambda names: [names.replace(",", "|")]))
+            ),
         ),
         ("set --labels-column", UNLABELLED, plain(LABELS)),
     ],
@@ -450,13 +443,13 @@ OF_TEXTS: dict[str, list[tuple]] = {
     ANSWERS: [
         (
             "write its answers like this",
-            lines(ANSWERS, change(ANSWERS, answers=["star sea 2"])),
-            read(lines(ANSWERS, RIGHT_ANSWER)),
+            written(ANSWERS, change(ANSWERS, answers=["star sea 2"])),
+            read(written(ANSWERS, RIGHT_ANSWER)),
         ),
         (
             "set --optional-answers",
-            lines(ANSWERS, NO_ANSWER, optional_answers=False),
-            read(lines(ANSWERS, NO_ANSWER, optional_answers=True)),
+            written(ANSWERS, NO_ANSWER, optional_answers=False),
+            read(written(ANSWERS, NO_ANSWER, optional_answers=True)),
         ),
     ],
     TAGS: [
