@@ -4,62 +4,71 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
-from support.files import write_files
-from support.rendering import of_task, render
+from support.rendering import of_task, write_project
 from support.training import run
 
 TASK = "object_detection"
-# images of several sizes with up to three objects in each of the formats
+# images of a size, or of several ones, with up to three triangles: in the format of COCO with all
+# forms of masks, in that of YOLO with boxes or polygons, or in that of Pascal VOC
 DRAW = """
 import json
 import sys
 import numpy as np
 from pathlib import Path
 from PIL import Image, ImageDraw
-kind, folder, count = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+from pycocotools import mask as coco
+
+def list_forms(points, width, height):
+    runs = coco.merge(coco.frPyObjects([points], height, width))
+    pixels = coco.decode(runs).flatten(order="F")
+    edges = np.flatnonzero(np.diff(pixels, prepend=0, append=1 - pixels[-1]))
+    text = {**runs, "counts": runs["counts"].decode()}
+    return [points], {**text, "counts": np.diff(edges, prepend=0).tolist()}, text
+
+kind, folder, (count, size) = sys.argv[1], Path(sys.argv[2]), map(int, sys.argv[3:])
 draw, names = np.random.default_rng(count), ["cup", "red ball"]
-folders = {"coco": ["."], "yolo": ["images", "labels"], "voc": ["JPEGImages", "Annotations"]}
-for name in folders[kind]:
+folders = {"coco": ["."], "voc": ["JPEGImages", "Annotations"]}.get(kind, ["images", "labels"])
+for name in folders:
     (folder / name).mkdir(parents=True, exist_ok=True)
 Path("things/data.yaml").write_text("names: {0: cup, 1: red ball}")
 images, annotations = [], []
 for number in range(count):
-    width, height = 60 - number % 3, 40 + number % 5
+    width, height = (size, size) if size else (60 - number % 3, 40 + number % 5)
     image = Image.fromarray(draw.integers(0, 60, (height, width, 3), dtype=np.uint8))
-    boxes = []
+    objects = []
     for _ in range(number % 4):
-        left, top = int(draw.integers(0, width - 20)), int(draw.integers(0, height - 20))
-        right, bottom = left + int(draw.integers(8, 20)), top + int(draw.integers(8, 20))
+        left, top = int(draw.integers(0, width - 21)), int(draw.integers(0, height - 21))
+        right, bottom = left + int(draw.integers(9, 20)), top + int(draw.integers(9, 20))
         label = int(draw.integers(2))
-        color = (250, 250 * (1 - label), 0)
-        ImageDraw.Draw(image).rectangle([left, top, right - 1, bottom - 1], fill=color)
-        boxes.append((left, top, right, bottom, label))
+        points = [left, bottom, (left + right) / 2, top, right, bottom]
+        ImageDraw.Draw(image).polygon(points, fill=(250, 250 * (1 - label), 0))
+        objects.append((left, top, right, bottom, label, points))
     file = f"{number:03}.png"
+    image.save(folder / folders[0] / file)
     if kind == "coco":
-        image.save(folder / file)
         images.append({"id": 7 * number, "file_name": file, "width": width, "height": height})
-        for left, top, right, bottom, label in boxes:
+        for left, top, right, bottom, label, points in objects:
             row = {"id": len(annotations) + 1, "image_id": 7 * number, "area": 1}
             row |= {"category_id": 3 + 6 * label, "iscrowd": int(number % 7 == 3)}
-            annotations.append({**row, "bbox": [left, top, right - left, bottom - top]})
-    elif kind == "yolo":
-        image.save(folder / "images" / file)
-        lines = [
-            f"{label} {(left + right) / 2 / width} {(top + bottom) / 2 / height} "
-            f"{(right - left) / width} {(bottom - top) / height}"
-            for left, top, right, bottom, label in boxes
-        ]
-        if lines:
-            (folder / "labels" / f"{number:03}.txt").write_text("\\n".join(lines) + "\\n")
-    else:
-        image.save(folder / "JPEGImages" / file)
+            row |= {"bbox": [left, top, right - left, bottom - top]}
+            form = list_forms(points, width, height)[len(annotations) % 3]
+            annotations.append({**row, "segmentation": form})
+    elif kind == "voc":
         rows = "".join(
             f"<object><name>{names[label]}</name><bndbox><xmin>{left + 1}</xmin><ymin>{top + 1}"
             f"</ymin><xmax>{right}</xmax><ymax>{bottom}</ymax></bndbox></object>"
-            for left, top, right, bottom, label in boxes
+            for left, top, right, bottom, label, _ in objects
         )
         text = f"<annotation><filename>{file}</filename>{rows}</annotation>"
         (folder / "Annotations" / f"{number:03}.xml").write_text(text)
+    elif objects:
+        lines = ""
+        for left, top, right, bottom, label, points in objects:
+            box = [(left + right) / 2, (top + bottom) / 2, right - left, bottom - top]
+            places = enumerate(points if kind == "polygons" else box)
+            shares = [value / (width, height)[place % 2] for place, value in places]
+            lines += " ".join(map(str, [label, *shares])) + "\\n"
+        (folder / "labels" / f"{number:03}.txt").write_text(lines)
 if kind == "coco":
     categories = [{"id": 9, "name": "red ball"}, {"id": 3, "name": "cup"}]
     content = {"images": images, "annotations": annotations, "categories": categories}
@@ -96,20 +105,20 @@ print(json.dumps(result))
 """
 
 
-def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, count: int = 40) -> Path:
+def make_project(
+    folder: Path, kind: str, given: Mapping[str, Value] = {}, count: int = 40, size: int = 0
+) -> Path:
     """A project for images of a folder, and the folder."""
-    files: dict[str, Value] = {
-        **of_task(TASK, dataset=kind, path="things", image_size=64),
-        "training.num_workers": 0,
-    }
-    write_files(folder, render({"project.task": TASK, **files, **given}))
-    draw(folder, kind, "things", count)
+    dataset = "yolo" if kind == "polygons" else kind
+    files = {"dataset": dataset, "path": "things", "image_size": 64, "training.num_workers": 0}
+    write_project(folder, TASK, **{**files, **given})
+    draw(folder, kind, "things", count, size)
     return folder
 
 
-def draw(folder: Path, kind: str, target: str, count: int) -> None:
+def draw(folder: Path, kind: str, target: str, count: int, size: int = 0) -> None:
     (folder / "things").mkdir(exist_ok=True)
-    run(folder, "-c", DRAW, kind, target, str(count))
+    run(folder, "-c", DRAW, kind, target, str(count), str(size))
 
 
 def share_images(project: Path, images: str, number: int) -> Path:

@@ -9,60 +9,15 @@ import pytest
 from scaffold.answers.catalog import Value
 from scaffold.errors import AnswerError
 from support.bad_files import refuse_paths
-from support.detectors import COCO, TASK, share_images
+from support.detectors import COCO, TASK, draw, make_project, share_images
 from support.files import write_files
-from support.rendering import of_task, render
+from support.rendering import render
 from support.training import ask, assert_evaluated, count_passed, read_rows, run, run_tests, tell
 
 pytestmark = pytest.mark.train
 
 MASKS: Mapping[str, Value] = {"project.task": TASK, f"{TASK}.find": "masks"}
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
-# images with up to three triangles in COCO's format, in all forms of masks, and in that of YOLO
-DRAW = """
-import json
-import sys
-import numpy as np
-from pathlib import Path
-from PIL import Image, ImageDraw
-from pycocotools import mask as coco
-folder, count, size = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-draw, names = np.random.default_rng(count), ["cup", "red ball"]
-for name in ("coco", "yolo/images", "yolo/labels"):
-    (folder / name).mkdir(parents=True, exist_ok=True)
-(folder / "yolo/data.yaml").write_text("names: {0: cup, 1: red ball}")
-images, annotations = [], []
-for number in range(count):
-    width, height = (size, size) if size else (60 - number % 3, 40 + number % 5)
-    image = Image.fromarray(draw.integers(0, 60, (height, width, 3), dtype=np.uint8))
-    file, lines = f"{number:03}.png", []
-    for _ in range(number % 4):
-        left, top = int(draw.integers(0, width - 21)), int(draw.integers(0, height - 21))
-        right, bottom = left + int(draw.integers(9, 20)), top + int(draw.integers(9, 20))
-        label = int(draw.integers(2))
-        points = [left, bottom, (left + right) / 2, top, right, bottom]
-        color = (250, 250 * (1 - label), 0)
-        ImageDraw.Draw(image).polygon(points, fill=color)
-        runs = coco.merge(coco.frPyObjects([points], height, width))
-        pixels = coco.decode(runs).flatten(order="F")
-        edges = np.flatnonzero(np.diff(pixels, prepend=0, append=1 - pixels[-1]))
-        lengths = np.diff(edges, prepend=0).tolist()
-        row = {"id": len(annotations) + 1, "image_id": 7 * number, "area": 1}
-        row |= {"category_id": 3 + 6 * label, "iscrowd": int(number % 7 == 3)}
-        row |= {"bbox": [left, top, right - left, bottom - top]}
-        text = {**runs, "counts": runs["counts"].decode()}
-        forms = [[points], {**text, "counts": lengths}, text]
-        annotations.append({**row, "segmentation": forms[len(annotations) % 3]})
-        scaled = [value / (width, height)[place % 2] for place, value in enumerate(points)]
-        lines.append(" ".join(map(str, [label, *scaled])))
-    image.save(folder / "coco" / file)
-    image.save(folder / "yolo/images" / file)
-    (folder / "yolo/labels" / f"{number:03}.txt").write_text("\\n".join(lines))
-    images.append({"id": 7 * number, "file_name": file, "width": width, "height": height})
-categories = [{"id": 9, "name": "red ball"}, {"id": 3, "name": "cup"}]
-content = {"images": images, "annotations": annotations, "categories": categories}
-(folder / "coco/annotations.json").write_text(json.dumps(content))
-"""
 # what data.py reads, beside what pycocotools reads of the same objects, if they have a file
 READ = """
 import torch
@@ -83,24 +38,10 @@ for row, (_, objects) in zip(rows, images, strict=False):
 """
 
 
-def make_project(folder: Path, kind: str, given: Mapping[str, Value] = {}, size: int = 64) -> Path:
-    """A project for drawn images of this size, or of several ones."""
-    files: dict[str, Value] = {
-        **of_task(TASK, dataset=kind, path=f"things/{kind}", image_size=64),
-        "training.num_workers": 0,
-    }
-    write_files(folder, render({**MASKS, **files, **given}))
-    draw(folder, "things", 40, size)
-    return folder
-
-
-def draw(folder: Path, target: str, count: int, size: int = 64) -> None:
-    run(folder, "-c", DRAW, target, str(count), str(size))
-
-
 def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> None:
     """Polygons, run lengths as numbers and as a text, and polygons from 0 to 1."""
-    projects = [make_project(tmp_path / kind, kind) for kind in ("coco", "yolo")]
+    kinds = ("coco", "polygons")
+    projects = [make_project(tmp_path / kind, kind, MASKS, size=64) for kind in kinds]
     (rows, same), (others, _) = (ask(project, READ, "[found, same]") for project in projects)
     assert same == 60 and len(rows) == 40
     assert rows == others
@@ -109,14 +50,14 @@ def test_all_forms_have_the_same_masks_as_pycocotools_reads(tmp_path: Path) -> N
 
 def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
     """Nothing is trained then. Predicted masks have the size of their images."""
-    project = make_project(tmp_path, "coco", size=0)
+    project = make_project(tmp_path, "coco", MASKS)
     run(project, "train.py", *BRIEF)
-    asked = run(project, "predict.py", "things/coco", "--threshold", "0.0", "--pictures", "drawn")
+    asked = run(project, "predict.py", "things", "--threshold", "0.0", "--pictures", "drawn")
     rows = read_rows(asked)
     sizes = [tuple(one["mask"]["size"]) for row in rows[:6] for one in row["objects"]]
     assert {*sizes} == {(40 + number % 5, 60 - number % 3) for number in range(6)}
     assert len(list(project.glob("drawn/*.png"))) == 40
-    place = project / "things/coco/annotations.json"
+    place = project / "things/annotations.json"
     content = json.loads(place.read_text())
     image, annotation = content["images"][1], content["annotations"][0]
     size = {"size": [image["height"], image["width"]]}
@@ -143,15 +84,15 @@ def test_a_users_masks_train_and_a_wrong_one_is_named(tmp_path: Path) -> None:
         row = {key: value for key, value in annotation.items() if key != "segmentation"}
         row |= {} if shape is None else {"segmentation": shape}
         wrong = {**content, "annotations": [row, *content["annotations"][1:]]}
-        folder = share_images(project, "things/coco", number)
+        folder = share_images(project, "things", number)
         (folder / "annotations.json").write_text(json.dumps(wrong))
         expected[f"wrong/{number}"] = f"wrong/{number}/annotations.json, annotations[0]{message}"
     refuse_paths(project, expected)
 
 
 def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
-    project = make_project(tmp_path, "yolo", size=0)
-    right = (project / "things/yolo/labels/002.txt").read_text()
+    project = make_project(tmp_path, "polygons", MASKS)
+    right = (project / "things/labels/002.txt").read_text()
     faults = {
         "0 0.5 0.5 0.1 0.1": " is a box. Masks need x and y of three points or more.",
         "0 0.5 0.5 0.1 0.1 0.2": " needs x and y of three points or more, from 0 to 1.",
@@ -162,10 +103,10 @@ def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
     }
     expected = {}
     for number, (line, message) in enumerate(faults.items()):
-        folder = share_images(project, "things/yolo/images", number)
+        folder = share_images(project, "things/images", number)
         (folder / "data.yaml").write_text("names: {0: cup, 1: red ball}")
         (folder / "labels").mkdir()
-        (folder / "labels/002.txt").write_text(f"{right}\n{line}")
+        (folder / "labels/002.txt").write_text(f"{right}{line}")
         expected[f"wrong/{number}"] = f"wrong/{number}/labels/002.txt, line 3{message}"
     refuse_paths(project, expected)
 
@@ -178,25 +119,23 @@ def test_files_without_masks_are_refused() -> None:
 @pytest.mark.sweep
 def test_metrics_are_those_of_the_coco_tools_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of a number of images that none of them divides, with crowds."""
-    project = make_project(tmp_path, "coco", {"features.evaluate.enabled": True})
+    given = {**MASKS, "features.evaluate.enabled": True}
+    project = make_project(tmp_path, "coco", given, size=64)
     for name, count in (("train", 200), ("val", 11), ("test", 37)):
-        draw(project, f"things/{name}", count)
-        (project / f"things/coco/{name}").mkdir()
-        for path in (project / f"things/{name}/coco").iterdir():
-            (project / f"things/coco/{name}" / path.name).write_bytes(path.read_bytes())
+        draw(project, "coco", f"things/{name}", count, size=64)
     run(project, "train.py", "--epochs", "8", "--batch-size", "4")
-    asked = run(project, "predict.py", "things/coco/test", "--threshold", "0")
-    true = "things/test/coco/annotations.json"
+    asked = run(project, "predict.py", "things/test", "--threshold", "0")
+    true = "things/test/annotations.json"
     expected = tell(project, COCO, true, "bbox", "segm", stdin=asked)
     assert len(expected) == 6 and all(0.05 < value < 1 for value in expected.values())
     assert_evaluated(project, expected, abs=1e-6)
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("kind", ["shapes", "coco", "yolo"])
+@pytest.mark.parametrize("kind", ["shapes", "coco", "polygons"])
 def test_projects_with_masks_pass_their_tests(kind: str, tmp_path: Path) -> None:
     if kind == "shapes":
-        project = write_files(tmp_path, render(MASKS))
+        write_files(tmp_path, render(MASKS))
     else:
-        project = make_project(tmp_path, kind)
-    assert count_passed(run_tests(project)) >= 28
+        make_project(tmp_path, kind, MASKS, size=64)
+    assert count_passed(run_tests(tmp_path)) >= 28
