@@ -2,8 +2,9 @@
 
 import csv
 import json
+import re
 import shutil
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from support.detectors import (
     make_project,
     share_images,
 )
+from support.files import read_files
 from support.rendering import render
 from support.split import DRIVER, RING, assert_split_trains_alike
 from support.training import (
@@ -50,148 +52,104 @@ for path in sys.argv[1:]:
     print(json.dumps([data.class_names(config), splits]))
 """
 SPLITS = {"train": 14, "val": 5, "test": 4}
+NAMES = "names: {0: cup, 1: red ball}"
 
 
-def valid_folder(source: Path, target: Path) -> None:
-    """As Roboflow exports it."""
-    shutil.copytree(source, target)
-    (target / "val").rename(target / "valid")
-    named = [
-        f"{name}: ../{folder}/images" for name, folder in (("train", "train"), ("val", "valid"))
-    ]
-    if (target / "data.yaml").exists():
-        text = (target / "data.yaml").read_text()
-        (target / "data.yaml").write_text("\n".join([text, *named]))
+Files = dict[str, bytes]
+Layout = Callable[[Files], Files]
 
 
-def coco_folders(source: Path, target: Path) -> None:
-    """annotations/instances_train2017.json, and train2017/ with the images."""
-    (target / "annotations").mkdir(parents=True)
-    for name in SPLITS:
-        shutil.copytree(source / name, target / f"{name}2017")
-        file = target / f"{name}2017" / "annotations.json"
-        file.rename(target / "annotations" / f"instances_{name}2017.json")
-        (target / "annotations" / f"captions_{name}2017.json").write_text("{}")
+def moved(*changes: tuple[str, str], more: Mapping[str, str] = {}) -> Layout:
+    """Other places of files, by the first regular expression that fits, and files more."""
+
+    def arrange(files: Files) -> Files:
+        found = {}
+        for name, content in files.items():
+            old, new = next((pair for pair in changes if re.match(pair[0], name)), ("^", ""))
+            found[re.sub(old, new, name, count=1)] = content
+        return {**found, **{name: text.encode() for name, text in more.items()}}
+
+    return arrange
 
 
-def short_names(source: Path, target: Path) -> None:
-    """train.json, val.json and test.json in annotations/, and the images in images/train, ..."""
-    (target / "annotations").mkdir(parents=True)
-    for name in SPLITS:
-        shutil.copytree(source / name, target / "images" / name)
-        file = target / "images" / name / "annotations.json"
-        file.rename(target / "annotations" / f"{name}.json")
+def of_lists(files: Files) -> Files:
+    """val2017.txt with a path in each line, as COCO for YOLO comes, and two folders."""
+    rows = "path: more\ntrain: [../images/train2017, images]\nval: val2017.txt\ntest: test2017.txt"
+    some = r"train/(images|labels)/0(0[89]|1\d)", r"more/\1/part/0\2"
+    files = moved(some, OF_YEARS, more={"data.yaml": f"{NAMES}\n{rows}"})(files)
+    assert len([name for name in files if name.startswith("more/images/part/")]) == 6
+    for split in ("val", "test"):
+        paths = [name for name in files if name.startswith(f"images/{split}2017/")]
+        files[f"{split}2017.txt"] = "".join(f"./{path}\n" for path in paths).encode()
+    return files
 
 
-def yolo_folders(source: Path, target: Path, year: str = "") -> None:
-    """images/train and labels/train, as Ultralytics has them, and names that labelImg writes."""
-    target.mkdir()
-    shutil.copy(source / "data.yaml", target)
-    for name in SPLITS:
-        for kind in ("images", "labels"):
-            shutil.copytree(source / name / kind, target / kind / f"{name}{year}")
-        (target / "labels" / f"{name}{year}" / "classes.txt").write_text("cup\nred ball\n")
-
-
-def named_folders(source: Path, target: Path) -> None:
-    """images/train2017, as data.yaml says."""
-    yolo_folders(source, target, "2017")
-    with (target / "data.yaml").open("a") as file:
-        file.write("".join(f"\n{name}: images/{name}2017" for name in SPLITS))
-
-
-def named_lists(source: Path, target: Path) -> None:
-    """train2017.txt with a path in each line, as COCO for YOLO comes, and two folders."""
-    yolo_folders(source, target, "2017")
-    more = target / "more" / "images"
-    for name in ("val", "test"):
-        paths = sorted((target / "images" / f"{name}2017").iterdir())
-        lines = "".join(f"./{path.relative_to(target).as_posix()}\n" for path in paths)
-        (target / f"{name}2017.txt").write_text(lines)
-    for kind in ("images", "labels"):
-        (target / "more" / kind / "part").mkdir(parents=True)
-        for path in (target / kind / "train2017").iterdir():
-            if path.stem > "007":
-                path.rename(target / "more" / kind / "part" / path.name)
-    with (target / "data.yaml").open("a") as file:
-        file.write("\npath: more\ntrain: [../images/train2017, images]\n")
-        file.write("val: val2017.txt\ntest: test2017.txt\n")
-    assert len(list(more.rglob("*.png"))) == 6
-
-
-def val_within(source: Path, target: Path) -> None:
-    """images/ has the training data, and within it images/val/ and images/test/."""
-    yolo_folders(source, target)
-    for kind in ("images", "labels"):
-        for path in (target / kind / "train").iterdir():
-            path.rename(target / kind / path.name)
-        (target / kind / "train").rmdir()
-
-
-def voc_lists(source: Path, target: Path, listed: Collection[str] = tuple(SPLITS)) -> None:
+def voc_lists(files: Files, listed: Collection[str] = tuple(SPLITS)) -> Files:
     """One folder of images, and ImageSets/Main with a list for each split."""
-    lists = target / "ImageSets" / "Main"
-    for folder in (target / "JPEGImages", target / "Annotations", lists):
-        folder.mkdir(parents=True)
-    for name in SPLITS:
-        files = sorted((source / name / "Annotations").glob("*.xml"))
-        for file in files:
-            text = file.read_text().replace("<filename>", f"<filename>{name}_")
-            (target / "Annotations" / f"{name}_{file.name}").write_text(text)
-        for file in (source / name / "JPEGImages").iterdir():
-            shutil.copy(file, target / "JPEGImages" / f"{name}_{file.name}")
-        if name in listed:
-            (lists / f"{name}.txt").write_text("".join(f"{name}_{f.stem}\n" for f in files))
+    found: Files = {}
+    for name, content in files.items():
+        split, folder, file = name.split("/")
+        named = content.replace(b"<filename>", f"<filename>{split}_".encode())
+        found[f"{folder}/{split}_{file}"] = named
+    for split in listed:
+        stems = [Path(name).stem for name in found if name.startswith(f"Annotations/{split}_")]
+        found[f"ImageSets/Main/{split}.txt"] = "".join(f"{stem}\n" for stem in stems).encode()
+    return found
 
 
-def spaced_names(source: Path, target: Path) -> None:
+def spaced_names(files: Files) -> Files:
     """Names with spaces, behind some of which a list has a number, as those of one class."""
-    voc_lists(source, target)
-    for path in [*target.glob("JPEGImages/*"), *target.glob("Annotations/*")]:
-        path = path.rename(path.with_stem(f"{path.stem} (1)"))
-        if path.suffix == ".xml":
-            text = path.read_text().replace(".png</filename>", " (1).png</filename>")
-            path.write_text(text)
-    for path in target.glob("ImageSets/Main/*.txt"):
-        lines = enumerate(path.read_text().splitlines())
-        path.write_text("".join(f"{line} (1){[' -1', '', ' 1'][n % 3]}\n" for n, line in lines))
+    spaced = moved((r"(JPEGImages|Annotations)/(\w+)", r"\1/\2 (1)"))(voc_lists(files))
+    for name, content in spaced.items():
+        spaced[name] = content.replace(b".png</filename>", b" (1).png</filename>")
+        if name.startswith("ImageSets"):
+            lines = enumerate(content.decode().splitlines())
+            marked = [f"{line} (1){[' -1', '', ' 1'][n % 3]}\n" for n, line in lines]
+            spaced[name] = "".join(marked).encode()
+    return spaced
 
 
-def two_voc_lists(source: Path, target: Path) -> None:
-    """The rest is training data."""
-    voc_lists(source, target, ("val", "test"))
-
-
-def side_by_side(source: Path, target: Path) -> None:
-    """Each image beside its .xml file, as labelImg and Roboflow write them."""
-    for name in SPLITS:
-        for kind in ("JPEGImages", "Annotations"):
-            shutil.copytree(source / name / kind, target / name, dirs_exist_ok=True)
-
-
-def small_letters(source: Path, target: Path) -> None:
-    for name in SPLITS:
-        for kind, small in (("JPEGImages", "images"), ("Annotations", "annotations")):
-            shutil.copytree(source / name / kind, target / name / small)
-
-
-def bare_names(source: Path, target: Path) -> None:
+def bare_names(files: Files) -> Files:
     """<filename> without the suffix."""
-    side_by_side(source, target)
-    for path in target.rglob("*.xml"):
-        path.write_text(path.read_text().replace(".png</filename>", "</filename>"))
+    files = SIDE_BY_SIDE(files)
+    return {n: x.replace(b".png</filename>", b"</filename>") for n, x in files.items()}
 
 
-LAYOUTS: dict[str, list[Callable[[Path, Path], None]]] = {
-    "coco": [coco_folders, valid_folder, short_names],
-    "yolo": [yolo_folders, valid_folder, named_folders, named_lists, val_within],
+OF_YEARS = (r"(\w+)/(images|labels)/", r"\2/\g<1>2017/")
+VALID = ("val/", "valid/")  # as Roboflow exports it
+# each image beside its .xml file, as labelImg and Roboflow write them
+SIDE_BY_SIDE = moved((r"(\w+)/\w+/", r"\1/"))
+LAYOUTS: dict[str, list[Layout]] = {
+    "coco": [
+        moved(VALID),
+        moved((r"(\w+)/annotations", r"annotations/\1"), (r"(\w+)/", r"images/\1/")),
+        moved(  # as COCO comes
+            (r"(\w+)/annotations", r"annotations/instances_\g<1>2017"),
+            (r"(\w+)/", r"\g<1>2017/"),
+            more={f"annotations/captions_{split}2017.json": "{}" for split in SPLITS},
+        ),
+    ],
+    "yolo": [
+        moved(VALID, more={"data.yaml": f"{NAMES}\ntrain: ../train/images\nval: ../valid/images"}),
+        moved(  # as Ultralytics has them, and names that labelImg writes
+            (r"(\w+)/(images|labels)/", r"\2/\1/"),
+            more={f"labels/{split}/classes.txt": "cup\nred ball\n" for split in SPLITS},
+        ),
+        moved(
+            OF_YEARS,
+            more={"data.yaml": "\n".join([NAMES, *(f"{n}: images/{n}2017" for n in SPLITS)])},
+        ),
+        of_lists,
+        # images/ has the training data, and within it images/val/ and images/test/
+        moved((r"train/(images|labels)/", r"\1/"), (r"(\w+)/(images|labels)/", r"\2/\1/")),
+    ],
     "voc": [
+        moved(VALID),
         voc_lists,
         spaced_names,
-        two_voc_lists,
-        valid_folder,
-        side_by_side,
-        small_letters,
+        lambda files: voc_lists(files, ("val", "test")),  # the rest is training data
+        SIDE_BY_SIDE,
+        moved((r"(\w+)/JPEGImages", r"\1/images"), (r"(\w+)/Annotations", r"\1/annotations")),
         bare_names,
     ],
 }
@@ -218,8 +176,14 @@ def test_the_layouts_of_each_format_have_the_same_splits(tmp_path: Path) -> None
         shutil.rmtree(project / "things")
         for name, count in SPLITS.items():
             draw(project, kind, f"things/{name}", count)
+        files = read_files(project / "things")
+        if kind != "yolo":
+            del files["data.yaml"]
         for number, arrange in enumerate(layouts):
-            arrange(project / "things", project / f"other{number}")
+            for name, content in arrange(files).items():
+                path = project / f"other{number}" / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
         folders = ["things", *(f"other{number}" for number in range(len(layouts)))]
         read = run(project, "-c", READ, *folders)
         lines = [line for line in read.splitlines() if line.startswith("[")]
@@ -334,8 +298,6 @@ def test_a_pretrained_detector_is_fine_tuned(kind: str, tmp_path: Path) -> None:
     project = make_pretrained(tmp_path, kind)
     for processes in (1, 2):
         run(project, "train.py", "--epochs", "1", "--batch-size", "2", processes=processes)
-        shutil.rmtree(project / "runs")
-    run(project, "train.py", *BRIEF)
     rows = read_rows(run(project, "predict.py", "things", "--threshold", "0"))
     assert len(rows) == 40 and all(row["objects"] for row in rows)
     [message] = said(project, "train.py", ["--pretrained-name", "nothing", "--output-dir", "other"])
