@@ -7,32 +7,32 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
-from support.files import write_files
 from support.inputs import paint
-from support.rendering import of_task, render
+from support.rendering import of_task, write_project
 from support.training import assert_evaluated, count_passed, fail, last_tested, run, run_tests
 
 pytestmark = pytest.mark.train
 
 TASK = "diffusion"
 FOLDER: dict[str, Value] = {
-    **of_task(TASK, dataset="image_folder", path="marks", image_size=8, width=8, levels=2),
+    **of_task(TASK, dataset="image_folder", path="marks", image_size=8),
     "training.num_workers": 0,
 }
+SMALL: dict[str, Value] = {f"{TASK}.width": 8, f"{TASK}.levels": 2}
 CLASSES: dict[str, Value] = {f"{TASK}.condition": "classes", f"{TASK}.classes": 2}
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
 
 
 def make_project(folder: Path, given: dict[str, Value]) -> Path:
     """A project, and a folder with noisy images in red and in blue."""
-    write_files(folder, render({"project.task": TASK, **given}))
+    write_project(folder, TASK, **given)
     paint(folder / "marks", ["red", "blue"], 20)
     return folder
 
 
 def test_a_users_folder_with_classes(tmp_path: Path) -> None:
     """It trains, predict.py generates the class that is named, and wrong folders are named."""
-    project = make_project(tmp_path, {**FOLDER, **CLASSES})
+    project = make_project(tmp_path, {**FOLDER, **SMALL, **CLASSES})
     run(project, "train.py", *BRIEF)
     assert list(project.glob("runs/latest/samples_*.png"))
     run(project, "predict.py", "3", "--label", "1", "--steps", "2")
@@ -56,7 +56,7 @@ def test_a_users_folder_with_classes(tmp_path: Path) -> None:
 @pytest.mark.sweep
 def test_evaluation_is_the_same_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
-    given: dict[str, Value] = {**FOLDER, **CLASSES, "features.evaluate.enabled": True}
+    given: dict[str, Value] = {**FOLDER, **SMALL, **CLASSES, "features.evaluate.enabled": True}
     project = make_project(tmp_path, given)
     paint(project / "marks/test", ["red", "blue"], 19)
     (project / "marks/test/red/0.png").unlink()  # 37 are left
@@ -114,9 +114,8 @@ def test_noise_targets_and_steps_are_those_of_diffusers(
     target: str, schedule: str, tmp_path: Path
 ) -> None:
     pytest.importorskip("diffusers")
-    given: dict[str, Value] = {f"{TASK}.target": target}
-    given |= {f"{TASK}.noise_schedule": schedule} if schedule else {}
-    write_files(tmp_path, render({"project.task": TASK, **given}))
+    more = {"noise_schedule": schedule} if schedule else {}
+    write_project(tmp_path, TASK, target=target, **more)
     assert run(tmp_path, "-c", DIFFUSERS, target, schedule) == "agreed\n"
 
 
@@ -132,11 +131,8 @@ UNet2DModel(
 @pytest.mark.sweep
 def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
     pytest.importorskip("diffusers")
-    given: dict[str, Value] = {f"{TASK}.model": "pretrained", f"{TASK}.pretrained_name": "small"}
-    folder = {key: value for key, value in FOLDER.items() if key.split(".")[1] not in SIZES}
-    project = make_project(tmp_path, {**folder, **given})
-    config = (project / "config.py").read_text()
-    assert "pretrained_name" in config
+    given = of_task(TASK, model="pretrained", pretrained_name="small")
+    project = make_project(tmp_path, {**FOLDER, **given})
     run(project, "-c", SAVE)
     run(project, "train.py", *BRIEF)
     run(project, "predict.py", "2", "--steps", "2", processes=2)
@@ -145,18 +141,15 @@ def test_a_pretrained_model_is_trained_and_used(tmp_path: Path) -> None:
     assert "The model 'none' can't be loaded" in other
 
 
-SIZES = ("width", "levels")
-
-
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     "given",
     [
         {f"{TASK}.target": "flow"},
-        {f"{TASK}.target": "noise", f"{TASK}.noise_schedule": "linear", **FOLDER},
+        {f"{TASK}.target": "noise", f"{TASK}.noise_schedule": "linear", **FOLDER, **SMALL},
         {f"{TASK}.condition": "classes"},
         {f"{TASK}.model": "diffusers", f"{TASK}.condition": "classes", f"{TASK}.target": "flow"},
-        {**FOLDER, **CLASSES, "features.augmentation.enabled": True},
+        {**FOLDER, **SMALL, **CLASSES, "features.augmentation.enabled": True},
     ],
     ids=str,
 )

@@ -139,18 +139,18 @@ rows.set_index("time").to_parquet("index.parquet")
 rows.set_index(["series", "time"]).to_parquet("two.parquet")
 hours = pd.date_range("2026-10-24", periods=120, freq="h", tz="Europe/Berlin")
 rows.assign(time=[*hours] * 2).to_parquet("hours.parquet")
-from data import read_series
-from train import Config
+facts = []
 for path in ("na.csv", "zone.csv", "zone.parquet", "index.parquet", "two.parquet", "hours.parquet"):
-    found = read_series(Config(path=path))
-    print(*found.index, found.columns[0], found.columns[-1], found.isna().sum().sum(), sep="|")
+    found = data.read_series(train.Config(path=path))
+    ends = [str(found.columns[place]) for place in (0, -1)]
+    facts.append([*found.index, *ends, int(found.isna().sum().sum())])
 """
 
 
 def test_files_with_time_zones_indices_and_a_series_named_na_are_read(tmp_path: Path) -> None:
-    *days, hours = run(make_project(tmp_path, {}), "-c", FILES).splitlines()
-    assert days == ["NA|b|2026-01-20 00:00:00|2026-05-19 00:00:00|2"] * 5
-    assert hours == "NA|b|2026-10-23 22:00:00|2026-10-28 21:00:00|2"
+    *days, hours = ask(write_project(tmp_path, TASK, **FILE), FILES, "facts")
+    assert days == [["NA", "b", "2026-01-20 00:00:00", "2026-05-19 00:00:00", 2]] * 5
+    assert hours == ["NA", "b", "2026-10-23 22:00:00", "2026-10-28 21:00:00", 2]
 
 
 LEAKS = [
