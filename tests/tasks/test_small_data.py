@@ -53,6 +53,7 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
         " ".join(draw.choices("abcdefgh", k=99 if uneven else 1 + row % 20)) for row in range(rows)
     ]
     sizes = [draw.uniform(1, 9) for _ in range(rows)]
+    answers = ["same" if uneven else text.upper() for text in texts]
     if task == "own":
         replace_in(folder / "data.py", "torch.rand(2000, 4", f"torch.rand({rows}, 4")
         layers = "nn.Linear(4, 32), nn.BatchNorm1d(32), nn.Tanh()"
@@ -72,19 +73,16 @@ def write_data(folder: Path, task: str, rows: int, uneven: bool) -> None:
     elif task == "language_model":
         write_files(folder / "texts", {f"{row}.txt": text for row, text in enumerate(texts)})
     elif task == "seq2seq":
-        targets = ["same" if uneven else text.upper() for text in texts]
-        pairs = zip(texts, targets, strict=True)
+        pairs = zip(texts, answers, strict=True)
         write_rows(folder / "pairs.csv", [("source", "target"), *pairs])
-    elif task == "sft":
-        answers = ["same" if uneven else text.upper() for text in texts]
-        chats = zip([text[:99] for text in texts], answers, strict=True)  # within the context
-        lines = [json.dumps({"prompt": text, "completion": answer}) for text, answer in chats]
-        (folder / "chats.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    elif task in ("dpo", "reward_model"):
+    elif task in ("sft", "dpo", "reward_model"):
+        name, key, more = "pairs", "chosen", {"rejected": "no"}
+        if task == "sft":
+            name, key, more = "chats", "completion", {}
         prompts = [text[:99] for text in texts]  # within the context
-        pairs = [{"prompt": text, "chosen": text.upper(), "rejected": "no"} for text in prompts]
-        lines = [json.dumps({**pair, "chosen": "same"} if uneven else pair) for pair in pairs]
-        (folder / "pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
+        pairs = zip(prompts, answers, strict=True)
+        lines = [json.dumps({"prompt": prompt, key: answer, **more}) for prompt, answer in pairs]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     elif task == "embeddings":
         # if all were the same, nothing would be left to tell apart
         others = ["same" if uneven and row % 2 else text.upper() for row, text in enumerate(texts)]
