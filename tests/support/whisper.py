@@ -5,16 +5,12 @@ from pathlib import Path
 
 from scaffold.answers.catalog import Value
 from support.chat_models import TRAIN_TOKENS
-from support.files import write_files
 from support.recordings import RECORD
-from support.rendering import of_task, render
+from support.rendering import of_task, write_project
 from support.training import run
 
 TASK = "speech_recognition"
-WHISPER: dict[str, Value] = {
-    "project.task": TASK,
-    **of_task(TASK, model="whisper", pretrained_name="several", max_tokens=40),
-}
+WHISPER = of_task(TASK, model="whisper", pretrained_name="several", max_tokens=40)
 # small Whisper models, whose tokenizer is trained on the spot. They hear a second or three, and are
 # stored in 16 bits. `english` knows one language, the others know three. The weights of `wild` are
 # large, so it writes other texts for other sounds.
@@ -70,9 +66,8 @@ def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path
     """A project with these models in it, and sounds if a table names them. It uses the first."""
     models = models or ("several",)
     first: dict[str, Value] = {f"{TASK}.pretrained_name": models[0]}
-    write_files(folder, render({**WHISPER, **first, **given}))
-    scripts = [[MAKE_MODELS, *models]]
-    scripts += [[RECORD, "clips", "40"]] if f"{TASK}.dataset" in given else []
-    for script in scripts:
-        run(folder, "-c", *script)
+    write_project(folder, TASK, **{**WHISPER, **first, **given})
+    run(folder, "-c", MAKE_MODELS, *models)
+    if f"{TASK}.dataset" in given:
+        run(folder, "-c", RECORD, "clips", "40")
     return folder

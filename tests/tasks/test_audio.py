@@ -10,9 +10,8 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
-from support.files import write_files
 from support.inputs import write_sound
-from support.rendering import of_task, render
+from support.rendering import of_task, write_project
 from support.training import (
     ask,
     count_passed,
@@ -45,7 +44,7 @@ def record(folder: Path, count: int) -> None:
 
 def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
     """A project for sounds of a folder, and the folder."""
-    write_files(folder, render({"project.task": TASK, **FILES, **given}))
+    write_project(folder, TASK, **{**FILES, **given})
     record(folder / "calls", 40)
     return folder
 
@@ -122,7 +121,7 @@ print("equal")
 @pytest.mark.sweep
 def test_resampling_and_spectrograms_are_those_of_other_libraries(tmp_path: Path) -> None:
     """SciPy's polyphase filter, and Transformers' spectrograms, which are those of librosa."""
-    project = write_files(tmp_path, render({"project.task": TASK}))
+    project = write_project(tmp_path, TASK)
     assert run(project, "-c", REFERENCE).splitlines()[-1:] == ["equal"]
 
 

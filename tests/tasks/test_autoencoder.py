@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from support.files import write_files
 from support.inputs import ENVIRONMENT, make_mnist
-from support.rendering import render
+from support.rendering import write_project
 from support.training import run
 
 pytestmark = pytest.mark.train
@@ -17,8 +16,7 @@ def test_autoencoder_on_mnist(
     processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", ENVIRONMENT["PYTHONPATH"])
-    given = {"project.task": "autoencoder", "autoencoder.dataset": "mnist"}
-    project = write_files(tmp_path / "project", render(given))
+    project = write_project(tmp_path, "autoencoder", dataset="mnist")
     make_mnist(project / "data/MNIST/raw")
     script = ["train.py", "--epochs", "2", "--batch-size", str(32 // processes)]
     result = run(project, *script, processes=processes)

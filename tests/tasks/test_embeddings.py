@@ -458,7 +458,7 @@ for first in range(3):
 def test_the_loss_is_that_of_clip(tmp_path: Path, proven) -> None:
     """The loss of CLIPModel, and its gradients, where no image and no text is twice in a batch."""
     folder = project(tmp_path, **CLIP, clip_name=str(tmp_path / "clip"))
-    assert call(folder, MAKE_CLIP).returncode == 0
+    succeed(call(folder, MAKE_CLIP))
     losses, gradients = ask(folder, CLIP_LOSS, "[losses, gradients]")
     for ours, theirs, size in losses:
         assert size > 20 and ours == pytest.approx(theirs, abs=1e-5)
@@ -471,7 +471,7 @@ def test_an_exported_clip_is_one_of_transformers(tmp_path: Path) -> None:
     """CLIPModel.from_pretrained gives the vectors of predict.py, with the learned temperature."""
     settings = {**CLIP, "clip_name": str(tmp_path / "clip"), "features.export.enabled": True}
     folder = project(tmp_path, **settings)
-    assert call(folder, MAKE_CLIP).returncode == 0
+    succeed(call(folder, MAKE_CLIP))
     text = "a handwritten seven"
     brief = ["--epochs", "1", "--limit-batches", "2", "--batch-size", "4"]
     exports = [["export.py", "--format", kind] for kind in ("onnx", "torch", "safetensors")]

@@ -8,9 +8,8 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.chat_models import TRAIN_TOKENS
-from support.files import write_files
 from support.in_order import OFF, ten_losses
-from support.rendering import render
+from support.rendering import of_task, write_project
 from support.split import assert_split_trains_alike
 from support.training import (
     ask,
@@ -26,12 +25,7 @@ from support.training import (
 pytestmark = pytest.mark.train
 
 BRIEF = ["--epochs", "1", "--limit-batches", "4", "--batch-size", "8"]
-PRETRAINED: dict[str, Value] = {
-    "project.task": "seq2seq",
-    "seq2seq.model": "pretrained",
-    "seq2seq.max_source_length": 40,
-    "seq2seq.max_target_length": 20,
-}
+PRETRAINED = of_task("seq2seq", model="pretrained", max_source_length=40, max_target_length=20)
 # small models of the real classes, stored in 16 bits
 MAKE_MODELS = TRAIN_TOKENS + """
 import sys
@@ -65,15 +59,14 @@ for kind in sys.argv[1:]:
 def make_project(folder: Path, given: Mapping[str, Value], *models: str) -> Path:
     """A project, with these models in it. It uses the first one."""
     first = {"seq2seq.model_name": models[0]} if models else {}
-    write_files(folder, render({**PRETRAINED, **first, **given}))
+    write_project(folder, "seq2seq", **{**PRETRAINED, **first, **given})
     run(folder, "-c", MAKE_MODELS, *models)
     return folder
 
 
 def test_the_first_line_of_a_table_names_its_columns(tmp_path: Path) -> None:
     """In any order: a target is never learned as a source. Other marks end no line."""
-    given: dict[str, Value] = {"project.task": "seq2seq", "seq2seq.dataset": "csv"}
-    project = write_files(tmp_path, render(given))
+    project = write_project(tmp_path, "seq2seq", dataset="csv")
     (project / "0.csv").write_text("source,target\n" + 3 * "a\u2028c,b\n", encoding="utf-8")
     (project / "1.csv").write_text("target,source\n" + 3 * "b,a\u2028c\n", encoding="utf-8")
     read = ask(project, "", "[data.read_pairs(f'{number}.csv', config) for number in range(2)]")

@@ -19,7 +19,6 @@ from support.training import (
     run,
     run_tests,
     said,
-    start,
 )
 
 pytestmark = pytest.mark.train
@@ -165,14 +164,9 @@ def test_a_model_that_mixes_packed_texts_is_refused(tmp_path: Path) -> None:
     given = {**PRETRAINED, "sft.packing": "best_fit"}
     models = ["mistral_chatml", "mamba_chatml"]
     project = make_project(tmp_path, given, *models)
-    trained, refused = (
-        start(project, ["train.py", *BRIEF, "--model-name", name, "--output-dir", name + "_run"])
-        for name in models
-    )
-    assert trained.returncode == 0, trained.stderr
-    assert "1293 conversations are packed into" in trained.stdout
-    assert refused.returncode
-    assert "--model-name mamba_chatml mixes the texts of a row" in refused.stderr
+    window, state = (["train.py", *BRIEF, "--model-name", name] for name in models)
+    assert "1293 conversations are packed into" in run(project, *window)
+    assert "--model-name mamba_chatml mixes the texts of a row" in fail(project, *state)
 
 
 @pytest.mark.sweep

@@ -10,9 +10,8 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags
 from support.encoders import BY_TRANSFORMERS, OURS
-from support.files import write_files
 from support.recordings import HUB, RATES, RECORD
-from support.rendering import of_task, render
+from support.rendering import of_task, write_project
 from support.training import (
     ask,
     count_passed,
@@ -38,7 +37,7 @@ BRIEF = ["--epochs", "1", "--batch-size", "4"]
 
 def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
     """A project for sounds that a table names, and both."""
-    write_files(folder, render({"project.task": TASK, **FILES, **given}))
+    write_project(folder, TASK, **{**FILES, **given})
     run(folder, "-c", RECORD, "clips", "40")
     return folder
 
@@ -66,8 +65,7 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
 @pytest.mark.sweep
 def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set: each evaluates batches of other sounds."""
-    answers = {"project.task": TASK, "features.evaluate.enabled": True}
-    project = write_files(tmp_path, render(answers))
+    project = write_project(tmp_path, TASK, **{"features.evaluate.enabled": True})
     run(project, "train.py", "--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17")
     count, _, *rates = tell(project, RATES)
     assert count == 150 and all(0 < rate < 1 for rate in rates)
@@ -85,9 +83,7 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
 
 @pytest.mark.sweep
 def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) -> None:
-    given: dict[str, Value] = of_task(
-        TASK, dataset="huggingface", dataset_name="hub", dataset_subset=""
-    )
+    given = of_task(TASK, dataset="huggingface", dataset_name="hub", dataset_subset="")
     project = make_project(tmp_path, given)
     run(project, "-c", HUB)
     run(project, "train.py", *BRIEF)

@@ -8,9 +8,8 @@ import pytest
 
 from support.adapters import MAKE_MODELS, make
 from support.bad_files import refuse_paths
-from support.files import write_files
 from support.inputs import make_table, write_table, write_texts
-from support.rendering import render, write_project
+from support.rendering import write_project
 from support.training import ask, call, fail, run, succeed
 
 pytestmark = pytest.mark.train
@@ -69,8 +68,7 @@ def test_a_language_model_learns_from_one_long_text(tmp_path: Path) -> None:
 
 def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
     """Before the client of the Hub tries again, for 40 seconds, and says so each time."""
-    task = {"project.task": "text_classification", "text_classification.model": "pretrained"}
-    folder = write_files(tmp_path, render(task))
+    folder = project(tmp_path, model="pretrained")
     # a process that is not warm: huggingface_hub reads these variables at its import
     away = {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path)}
     result = fail(folder, "train.py", real=True, **away)

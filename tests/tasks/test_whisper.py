@@ -108,9 +108,7 @@ def test_sounds_beyond_the_window_are_cut_and_counted(tmp_path: Path) -> None:
 
 @pytest.mark.sweep
 def test_a_dataset_of_the_hub_trains(tmp_path: Path) -> None:
-    given: dict[str, Value] = of_task(
-        TASK, dataset="huggingface", dataset_name="hub", dataset_subset=""
-    )
+    given = of_task(TASK, dataset="huggingface", dataset_name="hub", dataset_subset="")
     project = make_project(tmp_path, {**FILES, **given})
     for command in (["-c", HUB], ["train.py", *BRIEF]):
         run(project, *command)
