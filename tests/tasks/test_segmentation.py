@@ -9,6 +9,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
 from support.combinations import in_turns
+from support.detectors import draw
 from support.files import replace_in
 from support.rendering import of_task, render, write_project
 from support.segmenters import PRETRAINED, SMALL, TASK, make_pretrained
@@ -79,50 +80,30 @@ def make_project(folder: Path, given: Mapping[str, Value], count: int = 40) -> P
     return folder
 
 
-# the masks of a folder as objects in a COCO file: a run of lengths for one class, polygons for all
-# rectangles of the other; and the samples of both folders
+# how many masks are those of pycocotools, and how many have pixels of both classes
 OBJECTS = """
-import json, sys
-from pathlib import Path
 import numpy as np
-from PIL import Image
-from pycocotools import mask as coco
-import data, train
-images, annotations = [], []
-for number, path in enumerate(sorted(Path("scans/masks").iterdir())):
-    mask = np.array(Image.open(path))
-    height, width = mask.shape
-    images.append({"id": number, "file_name": path.name, "width": width, "height": height})
-    runs = coco.encode(np.asfortranarray(mask == 1))
-    runs["counts"] = runs["counts"].decode()
-    row = {"image_id": number, "bbox": [0, 0, 1, 1], "iscrowd": 0}
-    annotations.append({**row, "category_id": 7, "segmentation": runs})
-    if (mask == 2).any():
-        [top, *_], [left, *_] = np.nonzero(mask == 2)
-        corners = [left, top, width, top, width, height, left, height]
-        annotations.append({**row, "category_id": 2, "segmentation": [list(map(int, corners))]})
-categories = [{"id": 7, "name": "cell"}, {"id": 2, "name": "core"}]
-content = {"images": images, "annotations": annotations, "categories": categories}
-Path("scans/annotations").mkdir()
-Path("scans/annotations/all.json").write_text(json.dumps(content))
-assert list(map(len, data.build_datasets(train.Config()))) == [33, 4, 3]
-for row in data.read_part(data.find_part(train.Config(), "train"), train.Config()):
-    true = np.array(Image.open(Path("scans/masks", row.image.name)))
-    true = np.select([true == 1, true == 2], [2, 1])  # categories by their id
-    assert (np.array(data.draw_mask(row)) == true).all(), row.image
-    print(row.image)
-row.labels, row.masks = [1, 2, 1, 1], [runs, runs, runs, runs]
-found = np.array(data.draw_mask(row))
-assert {*found[mask == 1]} == {data.VOID} and not found[mask != 1].any()
+from pycocotools.coco import COCO
+coco, same, both = COCO("things/annotations.json"), 0, 0
+ids = {row["file_name"]: row["id"] for row in coco.dataset["images"]}
+for row in data.read_part(data.find_part(config, "train"), config):
+    classes = np.zeros((2, *row.size[::-1]), bool)
+    for one in coco.imgToAnns[ids[row.image.name]]:
+        classes[(3, 9).index(one["category_id"])] |= coco.annToMask(one) > 0
+    void = classes.all(axis=0)
+    expected = np.where(void, data.VOID, classes[0] + 2 * classes[1])
+    same += bool((np.array(data.draw_mask(row)) == expected).all())
+    both += bool(void.any())
 """
+OF_COCO: dict[str, Value] = {f"{TASK}.dataset": "coco", f"{TASK}.path": "things"}
 
 
 def test_objects_of_a_coco_file_are_masks(tmp_path: Path) -> None:
-    """Pixels of two classes are void."""
-    project = make_project(tmp_path, {f"{TASK}.dataset": "coco"})
-    read = run(project, "-c", OBJECTS)
-    rows = [line for line in read.splitlines() if line.startswith("scans/images/")]
-    assert len({*rows}) == 40
+    """Polygons and run lengths. Pixels of two classes are void."""
+    project = write_project(tmp_path, TASK, **{**FOLDER, **OF_COCO})
+    draw(project, "coco", "things", 40)
+    assert ask(project, OBJECTS, "[same, both]") == [40, 2]
+    assert ask(project, "", "list(map(len, data.build_datasets(config)))") == [33, 4, 3]
     run(project, "train.py", *BRIEF, processes=2)
 
 
@@ -217,7 +198,7 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(model: str, tmp_path
     "given",
     [
         {f"{TASK}.loss": "dice"},
-        {f"{TASK}.dataset": "coco"},
+        OF_COCO,
         {f"{TASK}.model": "torchvision"},
         {f"{TASK}.model": "torchvision", f"{TASK}.backbone": "fcn_resnet50"},
     ],
@@ -228,7 +209,7 @@ def test_a_users_folder_passes_the_tests_of_its_project(
 ) -> None:
     project = make_project(tmp_path, {**given, f"{TASK}.image_size": 32})
     if given.get(f"{TASK}.dataset") == "coco":
-        run(project, "-c", OBJECTS)
+        draw(project, "coco", "things", 40)
     assert count_passed(run_tests(project)) >= 28
 
 
