@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from scaffold.answers.catalog import Value
-from support.files import write_files
-from support.rendering import render
+from support.rendering import write_project
 from support.training import run
 
 # trains a tokenizer of bytes
@@ -75,7 +74,7 @@ for folder in sys.argv[1:]:
 
 def make_chat_project(task: str, folder: Path, given: Mapping[str, Value], *models: str) -> Path:
     """A project, with these models in it."""
-    write_files(folder, render({"project.task": task, **given}))
+    write_project(folder, task, **given)
     if models:
         run(folder, "-c", MAKE_MODELS, *models)
     return folder

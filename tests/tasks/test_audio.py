@@ -26,10 +26,8 @@ from support.training import (
 pytestmark = pytest.mark.train
 
 TASK = "audio_classification"
-FILES: dict[str, Value] = {
-    **of_task(TASK, dataset="files", path="calls", seconds=0.4, width=4),
-    "training.num_workers": 0,
-}
+FILES = of_task(TASK, dataset="files", path="calls", seconds=0.4, width=4)
+FILES["training.num_workers"] = 0
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
 
 

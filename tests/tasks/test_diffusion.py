@@ -14,10 +14,8 @@ from support.training import assert_evaluated, count_passed, fail, last_tested, 
 pytestmark = pytest.mark.train
 
 TASK = "diffusion"
-FOLDER: dict[str, Value] = {
-    **of_task(TASK, dataset="image_folder", path="marks", image_size=8),
-    "training.num_workers": 0,
-}
+FOLDER = of_task(TASK, dataset="image_folder", path="marks", image_size=8)
+FOLDER["training.num_workers"] = 0
 SMALL: dict[str, Value] = {f"{TASK}.width": 8, f"{TASK}.levels": 2}
 CLASSES: dict[str, Value] = {f"{TASK}.condition": "classes", f"{TASK}.classes": 2}
 BRIEF = ["--epochs", "1", "--batch-size", "4"]

@@ -26,10 +26,8 @@ from support.training import (
 pytestmark = pytest.mark.train
 
 TASK = "forecasting"
-FILE: dict[str, Value] = {
-    **of_task(TASK, dataset="file", path="sales.csv", context=14, horizon=5, season=7),
-    "training.num_workers": 0,
-}
+FILE = of_task(TASK, dataset="file", path="sales.csv", context=14, horizon=5, season=7)
+FILE["training.num_workers"] = 0
 BRIEF = ["--epochs", "1", "--batch-size", "16"]
 DAYS = [str(date(2026, 1, 1) + timedelta(days=day)) for day in range(120)]
 

@@ -27,10 +27,8 @@ from support.training import (
 
 pytestmark = pytest.mark.train
 
-FOLDER: dict[str, Value] = {
-    **of_task(TASK, dataset="folder", path="scans", classes=3, image_size=16),
-    "training.num_workers": 0,
-}
+FOLDER = of_task(TASK, dataset="folder", path="scans", classes=3, image_size=16)
+FOLDER["training.num_workers"] = 0
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
 # images of several sizes; the masks have three classes, and void at the top
 DRAW = """

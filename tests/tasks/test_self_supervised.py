@@ -30,10 +30,8 @@ from support.training import (
 pytestmark = pytest.mark.train
 
 TASK = "self_supervised"
-FOLDER: dict[str, Value] = {
-    **of_task(TASK, dataset="image_folder", path="marks", image_size=16),
-    "training.num_workers": 0,
-}
+FOLDER = of_task(TASK, dataset="image_folder", path="marks", image_size=16)
+FOLDER["training.num_workers"] = 0
 MAE: dict[str, Value] = {f"{TASK}.method": "mae"}
 LABELLED: dict[str, Value] = {f"{TASK}.probe": "classes", f"{TASK}.known": 12}
 BRIEF = ["--epochs", "1", "--batch-size", "4"]

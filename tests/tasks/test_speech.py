@@ -28,10 +28,8 @@ from support.training import (
 pytestmark = pytest.mark.train
 
 TASK = "speech_recognition"
-FILES: dict[str, Value] = {
-    **of_task(TASK, dataset="files", seconds=0.7, width=8, mels=16, case="lower", ignored="!"),
-    "training.num_workers": 0,
-}
+FILES = of_task(TASK, dataset="files", seconds=0.7, width=8, mels=16, case="lower", ignored="!")
+FILES["training.num_workers"] = 0
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
 
 

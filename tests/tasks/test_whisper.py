@@ -27,10 +27,8 @@ from support.whisper import TASK, make_project
 
 pytestmark = pytest.mark.train
 
-FILES: dict[str, Value] = {
-    **of_task(TASK, dataset="files", seconds=0.7, case="lower", ignored="!"),
-    "training.num_workers": 0,
-}
+FILES = of_task(TASK, dataset="files", seconds=0.7, case="lower", ignored="!")
+FILES["training.num_workers"] = 0
 BUNDLE = ("app", "evaluate", "export", "share")
 BRIEF = ["--epochs", "1", "--max-steps", "3", "--limit-batches", "3", "--batch-size", "4"]
 
