@@ -69,8 +69,7 @@ RECORDS = {
     "autoencoder": Record(),
     "diffusion": Record(
         "test_noise_targets_and_steps_are_those_of_diffusers",
-        "test_evaluation_is_the_same_on_any_processes",
-        "test_a_pretrained_model_is_trained_and_used",
+        pretrained="test_a_pretrained_model_is_trained_and_used",
     ),
     "dpo": Record("test_losses_are_those_of_trl", DEFINED, PASSES),
     "embeddings": Record(

@@ -15,12 +15,10 @@ from support.rendering import of_task, render, write_project
 from support.scores import run_cases
 from support.training import (
     ask,
-    assert_evaluated,
     call,
     count_passed,
     last_metrics,
     last_tested,
-    read_report,
     read_rows,
     run,
     run_tests,
@@ -216,26 +214,6 @@ def test_what_does_not_go_with_it_is_refused() -> None:
         with pytest.raises(AnswerError, match=reason):
             render({"project.task": TASK, **given})
     render({"project.task": TASK, **MAE, "features.augmentation.enabled": True})
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("given", [{}, MAE], ids=["simclr", "mae"])
-def test_evaluation_is_the_same_on_any_processes(given: dict[str, Value], tmp_path: Path) -> None:
-    """On 1, 2 and 3, of a number of images that none of them divides, with other batch sizes."""
-    given = {**FOLDER, **LABELLED, **given, "features.evaluate.enabled": True}
-    project = make_project(tmp_path, given)
-    paint(project / "marks/test", ["red", "blue"], 19)
-    (project / "marks/test/red/0.png").unlink()  # 37 are left
-    run(project, "train.py", *BRIEF)
-    tested = last_tested(project)
-    assert len(tested) == 3
-    assert_evaluated(project, tested, rel=1e-5)
-    report = read_report(project)
-    assert all(
-        report[name]["low"] <= report[name]["value"] <= report[name]["high"] for name in tested
-    )
-    samples = (project / "runs/latest/evaluation/test/samples.csv").read_text().splitlines()
-    assert len(samples) == 1 + 37
 
 
 FINE_TUNE = """
