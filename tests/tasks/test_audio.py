@@ -159,35 +159,30 @@ def test_metrics_are_those_of_torchmetrics_on_any_processes(tmp_path: Path) -> N
 PRETRAINED = """
 import sys
 from transformers import (
-    ASTConfig, ASTFeatureExtractor, ASTForAudioClassification, Wav2Vec2Config,
-    Wav2Vec2FeatureExtractor, Wav2Vec2Model, WhisperConfig, WhisperFeatureExtractor, WhisperModel,
+    AutoConfig, AutoModel, AutoModelForAudioClassification, ASTFeatureExtractor,
+    Wav2Vec2FeatureExtractor, WhisperFeatureExtractor,
 )
 small = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
 small["intermediate_size"] = 24
-conv = {"conv_dim": (16, 16), "conv_kernel": (10, 8), "conv_stride": (20, 16)}
+conv = {**small, "conv_dim": (16, 16), "conv_kernel": (10, 8), "conv_stride": (20, 16)}
 conv |= {"num_conv_pos_embeddings": 16, "num_conv_pos_embedding_groups": 2}
 conv |= {"num_feat_extract_layers": 2, "classifier_proj_size": 8}
 whisper = {"d_model": 16, "encoder_layers": 2, "encoder_attention_heads": 2, "decoder_layers": 1}
 whisper |= {"encoder_ffn_dim": 24, "decoder_attention_heads": 2, "decoder_ffn_dim": 24}
 whisper |= {"num_mel_bins": 16, "max_source_positions": 50, "vocab_size": 20}
 whisper |= {"pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2, "decoder_start_token_id": 1}
-made = {
-    "wav2vec2": (Wav2Vec2Model(Wav2Vec2Config(**small, **conv)), Wav2Vec2FeatureExtractor()),
-    "wav2vec2-layer": (
-        Wav2Vec2Model(Wav2Vec2Config(**small, **conv, feat_extract_norm="layer")),
-        Wav2Vec2FeatureExtractor(return_attention_mask=True),
-    ),
-    "ast": (
-        ASTForAudioClassification(ASTConfig(**small, max_length=64, num_mel_bins=32, num_labels=9)),
-        ASTFeatureExtractor(max_length=64, num_mel_bins=32),
-    ),
-    "whisper": (
-        WhisperModel(WhisperConfig(**whisper)),
-        WhisperFeatureExtractor(feature_size=16, chunk_length=1),
-    ),
-}
-for part in made[sys.argv[1]]:
-    part.save_pretrained("small")
+layer = {**conv, "feat_extract_norm": "layer"}
+features = {"max_length": 64, "num_mel_bins": 32}
+ast = {**small, **features, "num_labels": 9}
+kind, settings, extractor = {
+    "wav2vec2": ("wav2vec2", conv, Wav2Vec2FeatureExtractor()),
+    "wav2vec2-layer": ("wav2vec2", layer, Wav2Vec2FeatureExtractor(return_attention_mask=True)),
+    "ast": ("audio-spectrogram-transformer", ast, ASTFeatureExtractor(**features)),
+    "whisper": ("whisper", whisper, WhisperFeatureExtractor(feature_size=16, chunk_length=1)),
+}[sys.argv[1]]
+trained_for = AutoModelForAudioClassification if kind.startswith("audio") else AutoModel
+trained_for.from_config(AutoConfig.for_model(kind, **settings)).save_pretrained("small")
+extractor.save_pretrained("small")
 """
 
 

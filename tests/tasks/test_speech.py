@@ -103,10 +103,8 @@ def test_a_dataset_of_the_hub_trains_and_a_wrong_row_is_named(tmp_path: Path) ->
 PRETRAINED = """
 import json, sys
 from pathlib import Path
-from transformers import (
-    HubertConfig, HubertForCTC, Wav2Vec2Config, Wav2Vec2CTCTokenizer, Wav2Vec2FeatureExtractor,
-    Wav2Vec2ForCTC, Wav2Vec2Model, WavLMConfig, WavLMModel,
-)
+from transformers import AutoConfig, AutoModel, AutoModelForCTC
+from transformers import Wav2Vec2CTCTokenizer, Wav2Vec2FeatureExtractor
 small = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2}
 small |= {"intermediate_size": 24, "conv_dim": (16, 16), "conv_kernel": (10, 8)}
 small |= {"conv_stride": (20, 16), "num_conv_pos_embeddings": 16, "num_feat_extract_layers": 2}
@@ -116,23 +114,22 @@ small |= {"feat_proj_dropout": 0.0, "final_dropout": 0.0}
 words = ["[PAD]", "<s>", "</s>", "[UNK]", "|", *"ponmlkjihgfedcba"]
 kind = sys.argv[1]
 extractor = Wav2Vec2FeatureExtractor(return_attention_mask=kind not in ("group", "hubert"))
+layer = {**small, "feat_extract_norm": "layer"}
+writes = kind in ("written", "hubert")
 if kind == "written":  # trained to write, with a blank that is not the first of its letters
     words = [*words[4:], *words[1:4], "[PAD]"]
-    settings = Wav2Vec2Config(
-        **small, feat_extract_norm="layer", vocab_size=len(words), pad_token_id=len(words) - 1
-    )
-    made = Wav2Vec2ForCTC(settings)
-elif kind == "hubert":
-    made = HubertForCTC(HubertConfig(**small, vocab_size=len(words), pad_token_id=0))
-elif kind == "group":
-    made = Wav2Vec2Model(Wav2Vec2Config(**small))
-elif kind == "layer":
-    made = Wav2Vec2Model(Wav2Vec2Config(**small, feat_extract_norm="layer"))
-else:
-    made = WavLMModel(WavLMConfig(**small, num_buckets=16, feat_extract_norm="layer"))
-made.save_pretrained("small")
+    layer |= {"vocab_size": len(words), "pad_token_id": len(words) - 1}
+name, settings = {
+    "hubert": ("hubert", {**small, "vocab_size": len(words), "pad_token_id": 0}),
+    "group": ("wav2vec2", small),
+    "layer": ("wav2vec2", layer),
+    "written": ("wav2vec2", layer),
+    "wavlm": ("wavlm", {**layer, "num_buckets": 16}),
+}[kind]
+trained_for = AutoModelForCTC if writes else AutoModel
+trained_for.from_config(AutoConfig.for_model(name, **settings)).save_pretrained("small")
 extractor.save_pretrained("small")
-if kind in ("written", "hubert"):
+if writes:
     Path("small/vocab.json").write_text(json.dumps({word: n for n, word in enumerate(words)}))
     names = {"unk_token": "[UNK]", "pad_token": "[PAD]", "word_delimiter_token": "|"}
     Wav2Vec2CTCTokenizer("small/vocab.json", **names).save_pretrained("small")
