@@ -1,5 +1,6 @@
 """Small language models with tokenizers and chat templates, made by a script."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -78,3 +79,18 @@ def make_chat_project(task: str, folder: Path, given: Mapping[str, Value], *mode
     if models:
         run(folder, "-c", MAKE_MODELS, *models)
     return folder
+
+
+def write_pairs(path: Path, count: int) -> list[str]:
+    """Lines of all forms: texts, messages, and whole conversations with two turns."""
+    rows: list[dict[str, object]] = [
+        {"prompt": f"up {n:x}", "chosen": f"{n:X}", "rejected": f"{n:x}!"} for n in range(count - 2)
+    ]
+    turns = [("system", "Be brief."), ("user", "up a"), ("assistant", "A"), ("user", "up b")]
+    prompt = [{"role": role, "content": text} for role, text in turns]
+    right, wrong = ({"role": "assistant", "content": text} for text in "Bb")
+    rows.append({"prompt": prompt, "chosen": [right], "rejected": [wrong]})
+    rows.append({"chosen": [*prompt, right], "rejected": [*prompt, wrong]})
+    lines = [json.dumps(row) for row in rows]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines

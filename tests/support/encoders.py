@@ -99,6 +99,11 @@ worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in names
 )
 
 
+# steps like those of the Trainer
+PLAIN: dict[str, Value] = {"features.schedule.enabled": False, "training.weight_decay": 0.0}
+PLAIN["training.optimizer"] = "adamw"
+
+
 def pretrained(name: str, **more: Value) -> dict[str, Value]:
     """Settings of a task for one of the models."""
     return {"model": "pretrained", "pretrained_name": name, "max_length": 64, **more}
@@ -144,6 +149,4 @@ def assert_ten_steps(
 
 def project_of_steps(folder: Path, task: str, **more: Value) -> Path:
     """A project with BERT, whose steps are as plain as those of the Trainer."""
-    plain = {"features.schedule.enabled": False, "training.weight_decay": 0.0}
-    plain["training.optimizer"] = "adamw"
-    return write_project(folder, task, **pretrained("bert", **more), **plain)
+    return write_project(folder, task, **pretrained("bert", **more), **PLAIN)

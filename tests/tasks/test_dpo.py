@@ -11,7 +11,7 @@ from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
 from scaffold.errors import AnswerError
 from scaffold.machine.model import Model, know_model
-from support.chat_models import make_chat_project
+from support.chat_models import make_chat_project, write_pairs
 from support.in_order import OFF, ten_losses
 from support.rendering import of_task
 from support.training import ask, assert_evaluated, count_passed, run, run_tests, tell
@@ -23,21 +23,6 @@ make_project = partial(make_chat_project, "dpo")
 BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
 SMALL: dict[str, Value] = {"dpo.width": 16, "dpo.layers": 1, "dpo.heads": 2}
 PRETRAINED: dict[str, Value] = {"dpo.model": "pretrained", "dpo.context": 128}
-
-
-def write_pairs(path: Path, count: int) -> list[str]:
-    """Lines of all forms: texts, messages, and whole conversations with two turns."""
-    rows: list[dict[str, object]] = [
-        {"prompt": f"up {n:x}", "chosen": f"{n:X}", "rejected": f"{n:x}!"} for n in range(count - 2)
-    ]
-    turns = [("system", "Be brief."), ("user", "up a"), ("assistant", "A"), ("user", "up b")]
-    prompt = [{"role": role, "content": text} for role, text in turns]
-    right, wrong = ({"role": "assistant", "content": text} for text in "Bb")
-    rows.append({"prompt": prompt, "chosen": [right], "rejected": [wrong]})
-    rows.append({"chosen": [*prompt, right], "rejected": [*prompt, wrong]})
-    lines = [json.dumps(row) for row in rows]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return lines
 
 
 def test_a_users_file_trains(tmp_path: Path) -> None:

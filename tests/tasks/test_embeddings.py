@@ -11,7 +11,7 @@ import pytest
 
 from scaffold.errors import AnswerError
 from support.combinations import in_turns
-from support.encoders import ENCODERS, OURS, assert_is_tuned, make_encoders, pretrained
+from support.encoders import ENCODERS, OURS, PLAIN, assert_is_tuned, make_encoders, pretrained
 from support.inputs import write_rows
 from support.rendering import render, write_project
 from support.scores import ON_PROCESSES, run_cases, score_sets
@@ -551,8 +551,7 @@ def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path
     """MultipleNegativesRankingLoss on the same batches, from the same weights, without dropout."""
     pytest.importorskip("sentence_transformers")
     more = {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
-    plain = {"features.schedule.enabled": False, "training.weight_decay": 0.0}
-    folder = project(tmp_path, **pretrained("bert", **more), **plain)
+    folder = project(tmp_path, **pretrained("bert", **more), **PLAIN)
     rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
     write_rows(folder / "rows.tsv", [NAMES[:texts], *rows])
     make_encoders(folder, WORDS)

@@ -1,16 +1,15 @@
 """Reward models on a user's files, with pretrained models, on several processes, beside TRL."""
 
-import json
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scaffold.answers.catalog import Value
-from support.chat_models import make_chat_project
+from support.chat_models import make_chat_project, write_pairs
 from support.in_order import OFF, ten_losses
 from support.rendering import of_task
-from support.training import ask, assert_evaluated, count_passed, run, run_tests, start, tell
+from support.training import ask, assert_evaluated, count_passed, run, run_tests, tell
 
 pytestmark = pytest.mark.train
 
@@ -19,15 +18,6 @@ make_project = partial(make_chat_project, "reward_model")
 BRIEF = ["--epochs", "1", "--max-steps", "4", "--batch-size", "4"]
 PRETRAINED = of_task("reward_model", model="pretrained", context=128, model_name="llama_chatml")
 OF_A_FILE = of_task("reward_model", dataset="jsonl")
-
-
-def write_pairs(path: Path, count: int) -> list[str]:
-    rows = [
-        {"prompt": f"up {n:x}", "chosen": f"{n:X}", "rejected": f"{n:x}!"} for n in range(count)
-    ]
-    lines = [json.dumps(row) for row in rows]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return lines
 
 
 def test_a_users_file_trains(tmp_path: Path) -> None:
@@ -76,11 +66,11 @@ def test_transformers_loads_the_exported_folder(adapters: bool, tmp_path: Path) 
         ["export.py", "--format", "transformers", "--output", "out"],
     ):
         run(project, *command)
-    asked = start(project, ["predict.py", "pairs.jsonl"])
-    rewards = [float(line.split(",")[-1]) for line in asked.stdout.strip().split("\n")[1:]]
-    found = tell(project, LOADED, "out", *lines, real=True)
-    assert len(found) == 80 and len(set(found)) > 40
-    assert found == pytest.approx(rewards, rel=0, abs=1e-5)
+    asked = run(project, "predict.py", "pairs.jsonl")
+    rewards = [float(line.split(",")[-1]) for line in asked.strip().split("\n")[1:]]
+    found = tell(project, LOADED, "out", *lines[:-2], real=True)  # those whose prompts are texts
+    assert len(found) == 76 and len(set(found)) > 40
+    assert found == pytest.approx(rewards[:76], rel=0, abs=1e-5)
 
 
 @pytest.mark.sweep

@@ -9,7 +9,7 @@ import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags
-from support.encoders import BY_TRANSFORMERS, OURS
+from support.encoders import BY_TRANSFORMERS, OURS, PLAIN
 from support.recordings import HUB, RATES, RECORD
 from support.rendering import of_task, write_project
 from support.training import (
@@ -24,6 +24,7 @@ from support.training import (
     said,
     tell,
 )
+from support.whisper import make_project as make_whisper
 
 pytestmark = pytest.mark.train
 
@@ -61,15 +62,25 @@ def test_a_users_sounds_train_and_a_wrong_row_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.sweep
-def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", ["ctc", "whisper"])
+def test_metrics_are_those_of_jiwer_on_any_processes(model: str, tmp_path: Path) -> None:
     """On 1, 2 and 3 processes, of the whole set: each evaluates batches of other sounds."""
-    project = write_project(tmp_path, TASK, **{"features.evaluate.enabled": True})
-    run(project, "train.py", "--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17")
-    count, _, *rates = tell(project, RATES)
-    assert count == 150 and all(0 < rate < 1 for rate in rates)
+    given: dict[str, Value] = {"features.evaluate.enabled": True}
+    flags = ["--epochs", "1", "--learning-rate", "0.004", "--batch-size", "17"]
+    if model == "whisper":
+        project = make_whisper(tmp_path, given, "wild")
+        flags[1:4] = ["2", "--learning-rate", "0.003"]
+    else:
+        project = write_project(tmp_path, TASK, **given)
+    run(project, "train.py", *flags)
+    count, different, *rates = tell(project, RATES)
+    assert count == 150 and all(rate > 0 for rate in rates)
+    assert different > 5 if model == "whisper" else max(rates) < 1
+    losses = []
     for processes in (1, 2, 3):
         found = evaluate(project, processes=processes)
         assert [found["test_wer"], found["test_cer"]] == pytest.approx(rates, rel=1e-9)
+        losses.append(found["test_loss"])
         row = read_report(project)["test_wer"]
         assert row["low"] < rates[0] < row["high"]
         folder = project / "runs/latest/evaluation/test"
@@ -77,6 +88,7 @@ def test_metrics_are_those_of_jiwer_on_any_processes(tmp_path: Path) -> None:
         assert len(table) == 150
         edits = sum(int(row["word_edits"]) for row in table)
         assert edits / sum(int(row["words"]) for row in table) == pytest.approx(rates[0])
+    assert losses == pytest.approx(losses[:1] * 3, rel=1e-5)
 
 
 @pytest.mark.sweep
@@ -222,10 +234,7 @@ worst = max(float((ends[0][name] - ends[1][name]).abs().max()) for name in ends[
 @pytest.mark.sweep
 def test_ten_steps_are_those_of_the_trainer_of_transformers(tmp_path: Path, proven) -> None:
     """From the same weights, with the same batches and optimizer, without dropout."""
-    given = {"features.schedule.enabled": False, "training.optimizer": "adamw"}
-    project = make_pretrained(
-        tmp_path, TASK, PRETRAINED, "layer", {**given, "training.weight_decay": 0.0}
-    )
+    project = make_pretrained(tmp_path, TASK, PRETRAINED, "layer", PLAIN)
     ours, theirs, worst = ask(project, TRAINER, "[ours, theirs, worst]")
     assert len(ours) == len(theirs) == 10
     assert ours == pytest.approx(theirs, abs=1e-5)
