@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
+from scaffold.answers.resolve import resolve
+from scaffold.errors import AnswerError
+from support.rendering import about
 
 CATALOG = load_catalog()
 
@@ -143,3 +147,37 @@ def test_what_has_a_pretrained_model_is_trained_with_it() -> None:
     for task, record in RECORDS.items():
         can = names & {option.name for option in CATALOG.tasks[task].options}
         assert bool(can) == bool(record.pretrained), task
+
+
+DETECTOR: dict[str, Value] = {"model": "transformers", "pretrained_name": "small"}
+MIDDLE: dict[str, Value] = {"dataset": "text", "model": "pretrained"}
+LORA: dict[str, Value] = {"features.lora.enabled": True}
+NUMBERS: dict[str, Value] = {"dataset": "reviews", "labels": "number"}
+ZERO_3: dict[str, Value] = {"hardware.sharding": "deepspeed", "deepspeed.zero_stage": 3}
+ZERO_3["hardware.distributed_type"] = "MULTI_GPU"
+FOLDS, IN_PARTS, CHANGES = (
+    f"features.{name}.enabled" for name in ("cross_validation", "find_batch_size", "augmentation")
+)
+# what goes with a task, what does not beside it, and why
+REFUSED: list[tuple[str, dict[str, Value], dict[str, Value], str]] = [
+    ("dpo", {IN_PARTS: True}, {"loss": "kto"}, "needs a loss per sample"),
+    ("embeddings", {"hardware.sharding": "deepspeed"}, {"dataset": "digits"}, "would undo it"),
+    ("language_model", {**MIDDLE, "fill_in_middle": "psm"}, LORA, "tokens are new"),
+    ("language_model", {**MIDDLE, "fill_in_middle": "spm"}, LORA, "tokens are new"),
+    ("object_detection", {"find": "masks"}, {"dataset": "voc"}, ".xml files have boxes alone"),
+    ("object_detection", DETECTOR, {"find": "masks"}, "masks come from small or timm"),
+    ("object_detection", ZERO_3, DETECTOR, "from split weights: use stage 2"),
+    ("self_supervised", {"method": "mae", CHANGES: True}, {"method": "simclr"}, "SimCLR changes"),
+    ("self_supervised", {}, {FOLDS: True}, "would change with the fold"),
+    ("self_supervised", {}, {IN_PARTS: True}, "needs a loss per sample"),
+    ("text_classification", NUMBERS, {FOLDS: True}, "before it is split into folds"),
+]
+
+
+@pytest.mark.parametrize(("task", "given", "more", "reason"), REFUSED)
+def test_what_does_not_go_with_a_task_says_why(
+    task: str, given: dict[str, Value], more: dict[str, Value], reason: str
+) -> None:
+    assert resolve(CATALOG, about(task, **given))
+    with pytest.raises(AnswerError, match=reason):
+        resolve(CATALOG, about(task, **{**given, **more}))

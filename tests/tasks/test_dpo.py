@@ -9,7 +9,6 @@ import pytest
 from scaffold.answers.catalog import Value
 from scaffold.answers.manifests import load_catalog
 from scaffold.answers.resolve import resolve
-from scaffold.errors import AnswerError
 from scaffold.machine.model import Model, know_model
 from support.chat_models import make_chat_project, write_pairs
 from support.in_order import OFF, ten_losses
@@ -36,8 +35,8 @@ def test_a_users_file_trains(tmp_path: Path) -> None:
     assert len(asked.split("\n")) == 3 + 1
 
 
-def test_kto_reads_four_texts_for_each_pair_and_takes_no_parts_of_a_batch(tmp_path: Path) -> None:
-    """The memory that is told counts them. Each part of a batch would have its own drift."""
+def test_kto_reads_four_texts_for_each_pair(tmp_path: Path) -> None:
+    """The memory that is told counts them."""
     catalog, kept = load_catalog(), {}
     for loss in ("sigmoid", "kto"):
         answers = resolve(catalog, {"project.task": "dpo", "dpo.loss": loss})
@@ -45,10 +44,6 @@ def test_kto_reads_four_texts_for_each_pair_and_takes_no_parts_of_a_batch(tmp_pa
         assert isinstance(model, Model) and model.layers
         kept[loss] = model.layers.tokens
     assert kept["kto"] == 2 * kept["sigmoid"] == 4 * 128
-    given: dict[str, Value] = {"project.task": "dpo", "features.find_batch_size.enabled": True}
-    assert resolve(catalog, given)
-    with pytest.raises(AnswerError, match="needs a loss per sample"):
-        resolve(catalog, {**given, "dpo.loss": "kto"})
 
 
 @pytest.mark.sweep

@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from scaffold.errors import AnswerError
 from support.combinations import in_turns
 from support.encoders import ENCODERS, OURS, PLAIN, assert_is_tuned, make_encoders, pretrained
 from support.inputs import write_rows
-from support.rendering import render, write_project
+from support.rendering import write_project
 from support.scores import ON_PROCESSES, run_cases, score_sets
 from support.split import assert_split_is_whole
 from support.training import ask, call, read_rows, run, said, succeed
@@ -359,11 +358,6 @@ def test_a_dataset_of_images_of_the_hub_is_read(tmp_path: Path) -> None:
     assert "none, train, row 1: its image can't be read." in messages[2]
     assert "blank, train, row 2: its text is not text, but ' '" in messages[3]
     assert "'nobody/nothing' can't be loaded" in messages[4]
-
-
-def test_deepspeed_is_refused_for_a_learned_temperature() -> None:
-    with pytest.raises(AnswerError, match="DeepSpeed would undo it"):
-        render({**TASK, "embeddings.dataset": "digits", "hardware.sharding": "deepspeed"})
 
 
 @pytest.mark.sweep

@@ -40,12 +40,6 @@ def test_features_of_one_label_say_what_to_do(task: str, labels: str) -> None:
         resolve(load_catalog(), {**made, f"{task}.labels": "one"})
 
 
-def test_the_scale_of_numbers_does_not_go_with_folds() -> None:
-    given = {"project.task": TEXTS, f"{TEXTS}.dataset": "reviews", f"{TEXTS}.labels": "number"}
-    with pytest.raises(AnswerError, match="before it is split into folds"):
-        resolve(load_catalog(), {**given, "features.cross_validation.enabled": True})
-
-
 def test_a_file_is_looked_at_when_it_is_named(tmp_path: Path) -> None:
     path, catalog = tmp_path / "texts.csv", load_catalog()
     found = {}
@@ -197,14 +191,6 @@ def test_a_project_proves_itself(task: str, labels: str, tmp_path: Path, proven)
 
 TEXT = "\n\n".join(f"def f{number}(x):\n    return x + {number}" for number in range(400))
 LM = "language_model"
-
-
-def test_a_middle_needs_its_own_embeddings() -> None:
-    given = {"project.task": LM, f"{LM}.dataset": "text", f"{LM}.model": "pretrained"}
-    given["features.lora.enabled"] = True
-    for order in ("psm", "spm"):
-        with pytest.raises(AnswerError, match="the fill-in-the-middle tokens are new"):
-            resolve(load_catalog(), {**given, f"{LM}.fill_in_middle": order})
 
 
 @only_in_sweep

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
-from scaffold.errors import AnswerError
 from support.bad_files import refuse_paths
 from support.detectors import COCO, TASK, draw, make_project, share_images
 from support.files import write_files
@@ -109,11 +108,6 @@ def test_a_wrong_polygon_of_yolo_is_named(tmp_path: Path) -> None:
         (folder / "labels/002.txt").write_text(f"{right}{line}")
         expected[f"wrong/{number}"] = f"wrong/{number}/labels/002.txt, line 3{message}"
     refuse_paths(project, expected)
-
-
-def test_files_without_masks_are_refused() -> None:
-    with pytest.raises(AnswerError, match=r"its \.xml files have boxes alone"):
-        render({**MASKS, f"{TASK}.dataset": "voc"})
 
 
 @pytest.mark.sweep

@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from scaffold.answers.catalog import Value
-from scaffold.errors import AnswerError
 from support.bad_files import refuse_flags
 from support.combinations import in_turns
 from support.inputs import paint
-from support.rendering import of_task, render, write_project
+from support.rendering import of_task, write_project
 from support.scores import run_cases
 from support.training import (
     ask,
@@ -202,18 +201,6 @@ def test_a_users_folder(tmp_path: Path) -> None:
         ("--width", "20"): "--width 20 is not a multiple of 8, for the attention heads.",
     }
     refuse_flags(project, expected)
-
-
-def test_what_does_not_go_with_it_is_refused() -> None:
-    cases: list[tuple[dict[str, Value], str]] = [
-        ({"features.augmentation.enabled": True}, "SimCLR changes images itself"),
-        ({"features.cross_validation.enabled": True}, "would change with the fold"),
-        ({"features.find_batch_size.enabled": True}, "a loss per sample"),
-    ]
-    for given, reason in cases:
-        with pytest.raises(AnswerError, match=reason):
-            render({"project.task": TASK, **given})
-    render({"project.task": TASK, **MAE, "features.augmentation.enabled": True})
 
 
 FINE_TUNE = """
