@@ -5,7 +5,6 @@ and what follows it. All of a task run in one process of its project.
 """
 
 import ast
-import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ pytest.importorskip("PIL.Image")
 from PIL import Image
 
 from support.combinations import in_turns
-from support.kinds import CARRIERS, Row, Trial, coco_files, split_up, to_csv, yolo_files
+from support.kinds import CARRIERS, Row, Trial, coco_files, saved, split_up, to_csv, yolo_files
 from support.paths import TEMPLATES
 from support.trials import read_trials
 
@@ -230,13 +229,6 @@ TOP = {n.replace("train/", ""): x for n, x in FEW.items()}
 UNREADABLE = {**DATA[FOLDERS].files, "d/a/00.png": b"<html>404</html>"}
 
 
-def gray(mode: str, kind: str) -> bytes:
-    """An image of one brightness."""
-    content = io.BytesIO()
-    Image.new("L", (24, 24), 120).convert(mode).save(content, kind)
-    return content.getvalue()
-
-
 def list_columns() -> Iterator[Advice]:
     """A column has another name."""
     for task, column, setting in (
@@ -283,7 +275,8 @@ def kept(files: Mapping[str, bytes], keep: Callable[[str], bool]) -> Trial:
 
 
 def with_gray(mode: str, kind: str) -> Trial:
-    return Trial({**DATA[FOLDERS].files, "d/a/00.png": gray(mode, kind)})
+    image = saved(Image.new("L", (24, 24), 120).convert(mode), kind)
+    return Trial({**DATA[FOLDERS].files, "d/a/00.png": image})
 
 
 def list_folders() -> Iterator[Advice]:
