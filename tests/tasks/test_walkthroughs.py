@@ -112,7 +112,7 @@ def test_mnist_from_the_beginning(tmp_path: Path, mnist: Path) -> None:
         assert command in (project / "README.md").read_text()
         program = Path(sys.executable).with_name("accelerate")
         result = subprocess.run(
-            [program, *command.split()[1:]],
+            [program, *command.split()[1:], "--output-dir", "runs/latest"],
             cwd=project,
             env=ENVIRONMENT,
             capture_output=True,
