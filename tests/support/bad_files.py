@@ -20,6 +20,6 @@ def refuse_flags(
     assert not (project / "runs/other").exists()
 
 
-def refuse_paths(project: Path, expected: Mapping[str, str], flag: str = "--path") -> None:
-    """The same for the values of a flag."""
-    refuse_flags(project, {(flag, name): beginning for name, beginning in expected.items()})
+def refuse_paths(project: Path, expected: Mapping[str, str]) -> None:
+    """The same for the values of --path."""
+    refuse_flags(project, {("--path", name): beginning for name, beginning in expected.items()})

@@ -112,15 +112,13 @@ for rate, mels in ((16000, 64), (16000, 80), (8000, 40), (22050, 64)):
         log_mel=None,
     ).T
     np.testing.assert_allclose(log_mel(sound, rate, mels).exp().numpy(), expected, rtol=1e-3)
-print("equal")
 """
 
 
 @pytest.mark.sweep
 def test_resampling_and_spectrograms_are_those_of_other_libraries(tmp_path: Path) -> None:
     """SciPy's polyphase filter, and Transformers' spectrograms, which are those of librosa."""
-    project = write_project(tmp_path, TASK)
-    assert run(project, "-c", REFERENCE).splitlines()[-1:] == ["equal"]
+    run(write_project(tmp_path, TASK), "-c", REFERENCE)
 
 
 EXACT = """

@@ -13,7 +13,7 @@ from support.combinations import in_turns
 from support.files import replace_in, write_files
 from support.inputs import write_rows, write_sound
 from support.rendering import render, write_project
-from support.training import count_passed, fail, run, run_tests, start
+from support.training import ask, count_passed, run, run_tests, said, start
 
 pytestmark = pytest.mark.train
 
@@ -223,14 +223,6 @@ def test_odd_texts_train(case: tuple[str, str], processes: int, tmp_path: Path) 
     assert len(run(project, "predict.py", *inputs, "--json", processes=processes).splitlines()) == 2
 
 
-TOGETHER = """
-import config, data
-parts = {read}(config.Config())
-groups = [{{{group} for row in range(len(part))}} for part in parts]
-print([len(part) for part in parts], len(groups[0] | groups[1] | groups[2]), sum(map(len, groups)))
-"""
-
-
 @pytest.mark.parametrize(
     ("task", "read", "group"),
     [
@@ -252,9 +244,10 @@ def test_samples_of_one_prompt_or_anchor_are_in_one_part(
     ]
     lines = [json.dumps(row | {"rejected": "no"}) for row in rows]
     (project / "data.jsonl").write_text("\n".join(lines))
-    script = TOGETHER.format(read=read, group=group)
-    told = run(project, "-c", script).splitlines()[-1]
-    assert told == "[80, 10, 10] 20 20"
+    code = f"parts = {read}(config)\n"
+    code += f"groups = [{{{group} for row in range(len(part))}} for part in parts]"
+    counts = "[list(map(len, parts)), len(set().union(*groups)), sum(map(len, groups))]"
+    assert ask(project, code, counts) == [[80, 10, 10], 20, 20]
     (project / "data.jsonl").write_text("\n".join(lines[:45]))
-    refused = fail(project, "-c", script)
+    [refused] = said(project, "train.py", [])
     assert "9 " in refused and "10" in refused

@@ -36,8 +36,8 @@ class Case:
     model: str = "chatml"  # of chats: a folder of MAKE_TOKENIZERS
 
 
-def lines(*rows: object, repeat: int = 10) -> str:
-    return "".join(json.dumps(row) + "\n" for _ in range(repeat) for row in rows)
+def lines(*rows: object) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows) * 10
 
 
 def user(text: object) -> dict[str, object]:
@@ -152,7 +152,7 @@ PAIRS = [
 
 
 def table(header: str, *rows: str, repeat: int = 5) -> str:
-    return "\n".join([header, *(row for _ in range(repeat) for row in rows)]) + "\n"
+    return "\n".join([header, *rows * repeat]) + "\n"
 
 
 def listed(kind: str, text: str, expected: object) -> Case:
@@ -192,9 +192,9 @@ WORDS = ["Paul", "Lee", "sees", "Bonn"]
 IOB2 = ["B-PER", "I-PER", "O", "B-LOC"]
 
 
-def conll(*columns: list[str], repeat: int = 10) -> str:
+def conll(*columns: list[str]) -> str:
     sentence = "".join("\t".join(row) + "\n" for row in zip(*columns, strict=True))
-    return "\n".join([sentence] * repeat)
+    return "\n".join([sentence] * 10)
 
 
 def tagged(kind: str, text: str, expected: object, name: str = "data.conll", **more: Any) -> Case:
