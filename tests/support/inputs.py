@@ -7,10 +7,12 @@ import re
 import shutil
 import struct
 import wave
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
+from scaffold.answers.catalog import Value
+from support.rendering import write_project
 from support.training import clean_environment, run
 
 
@@ -27,6 +29,13 @@ def paint(folder: Path, names: list[str], number: int) -> None:
             noisy = [tuple(abs(c - draw.randint(0, 99)) for c in colour) for _ in range(1200)]
             image.putdata(noisy)
             image.save(folder / name / f"{index}.png")
+
+
+def make_image_project(task: str, folder: Path, given: Mapping[str, Value]) -> Path:
+    """A project, and a folder with noisy images in red and in blue."""
+    write_project(folder, task, **given)
+    paint(folder / "marks", ["red", "blue"], 20)
+    return folder
 
 
 def paint_digits(folder: Path, number: int) -> None:

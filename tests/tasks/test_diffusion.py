@@ -1,13 +1,14 @@
 """Diffusion: a user's folder of images, classes, and what diffusers computes."""
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags, refuse_paths
-from support.inputs import paint
+from support.inputs import make_image_project, paint
 from support.rendering import of_task, write_project
 from support.training import count_passed, fail, run, run_tests
 
@@ -18,14 +19,8 @@ FOLDER = of_task(TASK, dataset="image_folder", path="marks", image_size=8)
 FOLDER["training.num_workers"] = 0
 SMALL: dict[str, Value] = {f"{TASK}.width": 8, f"{TASK}.levels": 2}
 CLASSES: dict[str, Value] = {f"{TASK}.condition": "classes", f"{TASK}.classes": 2}
+make_project = partial(make_image_project, TASK)
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
-
-
-def make_project(folder: Path, given: dict[str, Value]) -> Path:
-    """A project, and a folder with noisy images in red and in blue."""
-    write_project(folder, TASK, **given)
-    paint(folder / "marks", ["red", "blue"], 20)
-    return folder
 
 
 def test_a_users_folder_with_classes(tmp_path: Path) -> None:

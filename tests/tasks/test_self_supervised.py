@@ -1,7 +1,7 @@
 """Self-supervised learning: negatives of all processes, probes, and a user's folder of images."""
 
 import shutil
-from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +9,7 @@ import pytest
 from scaffold.answers.catalog import Value
 from support.bad_files import refuse_flags
 from support.combinations import in_turns
-from support.inputs import paint
+from support.inputs import make_image_project, paint
 from support.rendering import of_task, write_project
 from support.scores import run_cases
 from support.training import (
@@ -31,14 +31,8 @@ FOLDER = of_task(TASK, dataset="image_folder", path="marks", image_size=16)
 FOLDER["training.num_workers"] = 0
 MAE: dict[str, Value] = {f"{TASK}.method": "mae"}
 LABELLED: dict[str, Value] = {f"{TASK}.probe": "classes", f"{TASK}.known": 12}
+make_project = partial(make_image_project, TASK)
 BRIEF = ["--epochs", "1", "--batch-size", "4"]
-
-
-def make_project(folder: Path, given: Mapping[str, Value]) -> Path:
-    """A project, and a folder with noisy images in red and in blue."""
-    write_project(folder, TASK, **given)
-    paint(folder / "marks", ["red", "blue"], 20)
-    return folder
 
 
 # --- SimCLR -------------------------------------------------------------------------------------
