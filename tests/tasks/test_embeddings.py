@@ -5,6 +5,7 @@ Of texts, and of images and texts.
 
 import json
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -539,11 +540,16 @@ worst = float(vectors.abs().max())
 """
 
 
+with_rival = pytest.mark.skipif(
+    find_spec("sentence_transformers") is None, reason="pip install sentence-transformers"
+)
+
+
 @pytest.mark.sweep
+@with_rival
 @pytest.mark.parametrize("texts", [2, 3])
 def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path, proven) -> None:
     """MultipleNegativesRankingLoss on the same batches, from the same weights, without dropout."""
-    pytest.importorskip("sentence_transformers")
     more = {"dataset": "files", "path": "rows.tsv", "text_columns": ",".join(NAMES[:texts])}
     folder = project(tmp_path, **pretrained("bert", **more), **PLAIN)
     rows = [(f"day {n}", f"{n % 7} or {n}", f"no {n}")[:texts] for n in range(120)]
@@ -558,9 +564,9 @@ def test_ten_steps_are_those_of_sentence_transformers(texts: int, tmp_path: Path
 
 
 @pytest.mark.sweep
+@with_rival
 def test_an_exported_model_is_one_of_sentence_transformers(tmp_path: Path) -> None:
     """It gives the vectors of predict.py."""
-    pytest.importorskip("sentence_transformers")
     folder = project(tmp_path, **pretrained("bert"), **{"features.export.enabled": True})
     make_encoders(folder, WORDS)
     text = "The doctor bought the car. " * 20
