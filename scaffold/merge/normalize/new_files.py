@@ -91,8 +91,10 @@ def _find_renames(base: str, own: str) -> Mapping[str, str]:
 
 
 def name_attributes(text: str, module: str, renames: Mapping[str, str]) -> str:
-    """The owner's names in `train.main`, and in what a test replaces: `setattr(train, "main", ...)`,
-    `mock.patch.multiple(train, main=...)`."""
+    """The owner's names in `train.main`, and in what a test replaces.
+
+    As in `setattr(train, "main", ...)` and `mock.patch.multiple(train, main=...)`.
+    """
     if not re.search(rf"(?m)^[ \t]*import {module}\b", text):
         return text
 
