@@ -222,25 +222,23 @@ def before(path: str, pattern: str, new: str, function: str | None = None) -> Ap
     return at(path, step)
 
 
-def replace(
-    path: str, pattern: str, new: str, function: str | None = None, times: int | None = 1
-) -> Apply:
-    """Whole statements become others; nothing, if `new` is empty."""
+def replace(path: str, pattern: str, new: str, function: str | None = None) -> Apply:
+    """A whole statement becomes others; nothing, if `new` is empty."""
 
     def step(files: Files, path: str) -> None:
-        for place in reversed(find(files[path], pattern, function, times)):
-            files[path] = splice(files[path], place.start, place.end, rows(new, place.margin))
+        (place,) = find(files[path], pattern, function)
+        files[path] = splice(files[path], place.start, place.end, rows(new, place.margin))
 
     return at(path, step)
 
 
-def delete(path: str, pattern: str, function: str | None = None, times: int | None = 1) -> Apply:
-    return replace(path, pattern, "", function, times)
+def delete(path: str, pattern: str, function: str | None = None) -> Apply:
+    return replace(path, pattern, "", function)
 
 
-def comment_out(path: str, pattern: str, function: str | None = None) -> Apply:
+def comment_out(path: str, pattern: str) -> Apply:
     def step(files: Files, path: str) -> None:
-        (place,) = find(files[path], pattern, function)
+        (place,) = find(files[path], pattern)
         lines = files[path].splitlines()[place.start : place.end]
         width = len(place.margin)
         new = [f"{place.margin}# {row[width:]}" for row in lines]

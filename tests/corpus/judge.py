@@ -378,7 +378,7 @@ def holds_together(mine: Files, base: Files, theirs: Files, files: Files) -> str
     run = train(files)
     if run.status:
         return f"does not train: {run.said.strip().splitlines()[-1:]}"
-    return loses(mine, base, theirs, files) or unused(base, theirs, files)
+    return loses(mine, base, theirs, files)
 
 
 def loses(mine: Files, base: Files, theirs: Files, files: Files) -> str:
@@ -414,16 +414,6 @@ def _alike(one: str, other: str) -> bool:
     return SequenceMatcher(None, one, other).ratio() > 0.6
 
 
-def unused(base: Files, theirs: Files, files: Files) -> str:
-    """A setting that the change brings, and that nothing reads."""
-    was, new = (values(side["train.py"]).keys() for side in (base, theirs))
-    code = "\n".join(_code(files).values())
-    for name in {row.partition(".")[2] for row in new - was}:
-        if re.search(rf"\b{name}\b", code) and not re.search(rf"\.{name}\b", code):
-            return f"nothing reads {name}"
-    return ""
-
-
 def syntax(path: str, text: str) -> str:
     """Why a file can't be read, or nothing."""
     try:
@@ -443,7 +433,7 @@ def syntax(path: str, text: str) -> str:
 
 
 @cache
-def _faults(text: str) -> frozenset[str]:
+def faults(text: str) -> frozenset[str]:
     try:
         messages = Checker(ast.parse(text)).messages
     except SyntaxError:
@@ -454,12 +444,3 @@ def _faults(text: str) -> frozenset[str]:
         for message in messages
         if type(message).__name__ in kinds
     )
-
-
-def faults(text: str) -> frozenset[str]:
-    return _faults(text)
-
-
-def forget() -> None:
-    """Drop what was trained."""
-    _runs.clear()

@@ -17,7 +17,6 @@ LLAMA, MAE, CONVNEXT, YOLO = (
     "facebookresearch/ConvNeXt:engine.py",
     "ultralytics/yolov5:train.py",
 )
-GLUE = "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py"
 CLM = "huggingface/transformers:examples/pytorch/language-modeling/run_clm_no_trainer.py"
 DIFFUSERS = "huggingface/diffusers:examples/text_to_image/train_text_to_image.py"
 WGAN = "eriklindernoren/PyTorch-GAN:implementations/wgan_gp/wgan_gp.py"
@@ -30,10 +29,8 @@ MIX = r"images, others, share = mix\("  # of a feature: an edit of the images ma
 LOSS, BACKWARD, STEP = r"loss = compute_loss\(", r"accelerator\.backward\(", r"optimizer\.step\(\)"
 ZERO, CLIP = r"optimizer\.zero_grad\(", r"grad_norm = accelerator\.clip_grad_norm_"
 COUNT, PASSED = r"train_loss\.add\(", r"progress\.batch \+= "
-GROUPS, PSTEP = r"schedule\.step\(\)", r"progress\.step \+= 1"
-LOG, AFTER = r"if config\.log_every and", r'if config\.checkpoint_unit == "steps"'
-EPOCH = r"train_loader\.set_epoch\("
-STEPS = r"progress = Progress"
+PSTEP, AFTER = r"progress\.step \+= 1", r'if config\.checkpoint_unit == "steps"'
+EPOCH, STEPS = r"train_loader\.set_epoch\(", r"progress = Progress"
 
 
 def once_a_step(new: str) -> Apply:

@@ -4,35 +4,25 @@ import re
 
 from corpus.edit import (
     CALLBACKS,
-    METRICS,
     MODEL,
     REPORTED,
     TRAIN,
     Apply,
     Files,
-    create,
     field,
     find,
     kind,
     splice,
 )
 from corpus.script import add_import, after, before, define, delete, replace, sub, wrap
-from corpus.structure import move, rename
 
 EVALUATE, SAVE, RESUME = r"metrics = evaluate\(", r"save_weights\(", r"checkpoints\.resume\("
-BUILT = r"model = build_model\("
 EPOCH, ENDED = r"train_loader\.set_epoch\(", r'metrics = \{"train_loss"'
 STEPPED = r"progress\.step \+= 1"
 
 
 def own(name: str, words: str, *steps: Apply) -> None:
     kind(f"own: {name}", REPORTED, words)(*steps)
-
-
-def definitions(path: str, pattern: str) -> Apply:
-    """Moves functions or classes out of a file into a new one."""
-    target, names = pattern.split(": ")
-    return move(tuple(names.split(", ")), target, "Mine.", path)
 
 
 def put_into(path: str, target: str) -> Apply:
@@ -51,9 +41,7 @@ def put_into(path: str, target: str) -> Apply:
             for row in heads:
                 if row not in files[target].splitlines():
                     add_import(row, path=target)(files)
-            first, *_ = [
-                place for place in find(files[target], r"(@|def|class)", "", None) if place
-            ]
+            first = find(files[target], r"(@|def|class)", "", None)[0]
             block = [*body.rstrip("\n").split("\n"), "", ""]
             files[target] = splice(files[target], first.start, first.start, block)
         else:
@@ -93,7 +81,6 @@ own(
     sub(r'"val"', '"valid"', None),
     sub("val_accuracy", "valid_accuracy", None),
 )
-own("keys with dev", "the name alone", sub(r'"val"', '"dev"', None))
 own("keys of the test", "have another name", sub(r'"test"', '"final"'))
 own(
     "error beside accuracy",
@@ -125,27 +112,12 @@ own(
         "Config",
     ),
 )
-own(
-    "weight_decay is wd",
-    "everywhere in train.py",
-    sub(r"config\.weight_decay\b", "config.wd", None),
-    sub(r"^    weight_decay: ", "    wd: "),
-)
-own(
-    "defaults of three fields",
-    "changed",
-    sub(r"num_workers: int = 0", "num_workers: int = 2"),
-    sub(r"seed: int = 0", "seed: int = 1234"),
-    sub(r"warmup_ratio: float = 0\.05", "warmup_ratio: float = 0.02"),
-)
 
 # names and structure
 
-own("accelerator is acc", "in train.py", rename("accelerator", "acc"))
 own("metrics is results", "in main", sub(r"\bmetrics\b(?!_file| import|\.jsonl)", "results", None))
 own("weights in utils", "weights.py is gone", put_into("weights.py", "utils.py"))
 own("weights in train.py", "weights.py is gone", put_into("weights.py", TRAIN))
-own("metrics in progress.py", "metrics.py is gone", put_into(METRICS, METRICS))
 own(
     "setup in a function",
     "of the accelerator",
@@ -167,9 +139,6 @@ own(
     sub(r"^from weights import save_weights\n", ""),
 )
 
-# before the loop
-
-
 # other files
 
 own("dropout in the model", "one more layer", sub(r"nn\.ReLU\(\)", "nn.GELU()", None, path=MODEL))
@@ -177,9 +146,4 @@ own(
     "best model says so",
     "prints the score",
     after(r"self\.score = float\(score\)", "print(self.score)", path=CALLBACKS),
-)
-own(
-    "a script of the owner",
-    "uses evaluate",
-    create("check.py", "from train import evaluate\n\nprint(evaluate)\n"),
 )

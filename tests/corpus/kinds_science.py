@@ -10,7 +10,6 @@ NANO, TIMM, CIFAR, SAM = (
     "kuangliu/pytorch-cifar:main.py",
     "davda54/sam:example/train.py",
 )
-CONVNEXT = "facebookresearch/ConvNeXt:optim_factory.py"
 GLUE = "huggingface/transformers:examples/pytorch/text-classification/run_glue_no_trainer.py"
 LOSSES = "huggingface/pytorch-image-models:timm/loss/cross_entropy.py"
 LOSS, STEP, GROUPS = r"loss = compute_loss\(", r"optimizer\.step\(\)", r"schedule\.step\(\)"

@@ -31,9 +31,7 @@ BATCHES = r"(for images, labels in bar|while window)"
 METRICS = r'metrics = \{"train_loss"'
 LOG = r"if config\.log_every and"
 LOSS = r"loss = compute_loss\("
-TRAIN_EPOCH = extract(
-    "train_one_epoch", r"model\.train\(\)", BATCHES, "Trains for one epoch.", "main"
-)
+TRAIN_EPOCH = extract("train_one_epoch", r"model\.train\(\)", BATCHES, "Trains for one epoch.")
 
 kind("one epoch as a function", MAE, "the body of an epoch becomes train_one_epoch()")(TRAIN_EPOCH)
 kind("one epoch as a function in a file of its own", CONVNEXT, "engine.py, with evaluate()")(
@@ -94,7 +92,7 @@ kind("bookkeeping in a function", "allenai/open-instruct:open_instruct/finetune.
 kind("Trainer class", DDPM, "main() becomes a class with self.")(trainer_class())
 kind("Trainer class with a method for each part", TEMPLATE, "of an epoch and its end")(
     trainer_class(fit="train"),
-    split_method("_valid_epoch", METRICS, r"self\.metrics_file\.append\(", "train", given="epoch"),
+    split_method("_valid_epoch", METRICS, r"self\.metrics_file\.append\(", "train", "epoch"),
 )
 kind("Trainer class without a constructor", MINGPT, "setup(), run(), finish()")(
     trainer_class("Learner", "setup", "run")

@@ -11,14 +11,9 @@ from corpus.edit import CannotEdit, Files
 from corpus.judge import Verdict, edited, judge_result
 from support.outcomes import decoded, encoded
 from support.rendering import render
-from support.rivals import Rival, find_tool
+from support.rivals import TOOLS, Rival
 
 LINES, TREES = "git merge-file", "mergiraf"
-TOOLS = ("copier", "cruft", LINES, TREES)
-
-
-def available(tool: str) -> bool:
-    return find_tool(tool.partition(" ")[0]) is not None
 
 
 class Bench:
@@ -26,7 +21,7 @@ class Bench:
 
     def __init__(self, tool: str, folder: Path) -> None:
         self.tool, self.folder, self.number = tool, folder, 0
-        self.rival = Rival(tool, folder / tool) if tool in ("copier", "cruft") else None
+        self.rival = Rival(tool, folder / tool) if tool in TOOLS else None
 
     def judge(self, names: Sequence[str], change: str) -> Verdict | None:
         """What the tool made of it; None where the edit can't be made before the change."""

@@ -23,11 +23,11 @@ def formatted(*paths: str, length: int = 100) -> Apply:
     return apply
 
 
-def function_of(text: str, name: str = "main") -> ast.FunctionDef:
+def main_of(text: str) -> ast.FunctionDef:
     for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+        if isinstance(node, ast.FunctionDef) and node.name == "main":
             return node
-    raise CannotEdit(f"there is no function {name}")
+    raise CannotEdit("there is no main()")
 
 
 def names_of(node: ast.AST, context: type[ast.expr_context]) -> list[str]:
@@ -46,15 +46,13 @@ def names_of(node: ast.AST, context: type[ast.expr_context]) -> list[str]:
     return list(dict.fromkeys(name for _, _, name in sorted(found)))
 
 
-def extract(
-    name: str, first: str, last: str, doc: str, function: str = "main", path: str = TRAIN
-) -> Apply:
-    """The statements from one to another become a function, which is called where they were."""
+def extract(name: str, first: str, last: str, doc: str) -> Apply:
+    """The statements of main() from one to another become a function, called where they were."""
 
     def apply(files: Files) -> None:
-        text = files[path]
-        outer = function_of(text, function)
-        start, end, margin = span(text, first, last, function)
+        text = files[TRAIN]
+        outer = main_of(text)
+        start, end, margin = span(text, first, last, "main")
         moved = text.splitlines()[start:end]
         block = ast.parse(textwrap.dedent("\n".join(moved)))
         if _leaves(block):
@@ -74,8 +72,8 @@ def extract(
             body.append(f"    return {', '.join(returned)}")
         new = [f"def {name}({', '.join(given)}):", f'    """{doc}"""', *body, "", ""]
         text = splice(text, start, end, [margin + call])
-        (place,) = find(text, rf"def {function}\(", "")
-        files[path] = blackened(splice(text, place.start, place.start, new))
+        (place,) = find(text, r"def main\(", "")
+        files[TRAIN] = blackened(splice(text, place.start, place.start, new))
 
     return apply
 
@@ -104,13 +102,13 @@ def _leaves(block: ast.Module) -> bool:
     return visit(block, False)
 
 
-def move(names: tuple[str, ...], target: str, doc: str, path: str = TRAIN) -> Apply:
+def move(names: tuple[str, ...], target: str, doc: str) -> Apply:
     """Definitions go into another file with all that they need, and are imported from there."""
 
     def apply(files: Files) -> None:
         if target in files:
             raise CannotEdit(f"{target} is there")
-        text = files[path]
+        text = files[TRAIN]
         top = [place for place in places(text) if not place.function and not place.margin]
         known = {word: place for place in top for word in _defined(place)}
         if missing := set(names) - known.keys():
@@ -136,10 +134,9 @@ def move(names: tuple[str, ...], target: str, doc: str, path: str = TRAIN) -> Ap
         last = [place for place in places(left) if not place.function]
         at = max(p.end for p in last if isinstance(p.node, ast.Import | ast.ImportFrom))
         left = splice(left, at, at, [f"from {module} import {', '.join(kept)}"])
-        left, _ = _used(left, [])
         head = "\n".join("\n".join(text.splitlines()[p.start : p.end]) for p in imports)
-        whole, _ = _used(f'"""{doc}"""\n\n{head}\n\n\n{body}\n', [])
-        files[path], files[target] = blackened(left), blackened(whole)
+        whole = f'"""{doc}"""\n\n{head}\n\n\n{body}\n'
+        files[TRAIN], files[target] = blackened(_used(left)), blackened(_used(whole))
 
     return apply
 
@@ -153,17 +150,15 @@ def _defined(place: Place) -> list[str]:
     return []
 
 
-def _used(text: str, keep: list[str]) -> tuple[str, list[str]]:
+def _used(text: str) -> str:
     """The text without the imports of names that it does not use."""
     tree = ast.parse(text)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | set(keep)
-    gone = []
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for node in reversed(tree.body):
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         names = [a for a in node.names if (a.asname or a.name).split(".")[0] in used]
         if len(names) < len(node.names):
-            gone += [a.name for a in node.names if a not in names]
             new = []
             if names:
                 copy: ast.stmt = ast.Import(names)
@@ -171,12 +166,12 @@ def _used(text: str, keep: list[str]) -> tuple[str, list[str]]:
                     copy = ast.ImportFrom(node.module, names, node.level)
                 new = [ast.unparse(copy)]
             text = splice(text, node.lineno - 1, node.end_lineno or 0, new)
-    return text, gone
+    return text
 
 
 def without_unused_imports(path: str) -> Apply:
     def apply(files: Files) -> None:
-        files[path] = blackened(_used(files[path], [])[0])
+        files[path] = blackened(_used(files[path]))
 
     return apply
 
@@ -267,7 +262,7 @@ def behind_epochs(new: str) -> Apply:
     """Lines between the loop over epochs and what follows."""
 
     def apply(files: Files) -> None:
-        main = function_of(files[TRAIN])
+        main = main_of(files[TRAIN])
         for node, following in itertools.pairwise(main.body):
             if isinstance(node, ast.For | ast.While) and "epoch" in ast.unparse(node).split(":")[0]:
                 at = _start(files[TRAIN].splitlines(), following.lineno - 1)
@@ -301,7 +296,7 @@ def trainer_class(name: str = "Trainer", setup: str = "__init__", fit: str = "fi
 
     def apply(files: Files) -> None:
         text = files[TRAIN]
-        main = function_of(text)
+        main = main_of(text)
         loops = [n for n, node in enumerate(main.body) if isinstance(node, ast.For)]
         loops = [n for n in loops if ast.unparse(main.body[n].target) == "epoch"]
         if len(loops) != 1:
@@ -349,21 +344,19 @@ def _start(lines: list[str], number: int) -> int:
     return number
 
 
-def split_method(
-    name: str, first: str, last: str, method: str = "fit", of: str = "Trainer", given: str = ""
-) -> Apply:
-    """Statements of a method become a method of their own."""
+def split_method(name: str, first: str, last: str, method: str, given: str) -> Apply:
+    """Statements of a method of Trainer become a method of their own."""
 
     def apply(files: Files) -> None:
         text = files[TRAIN]
-        start, end, margin = span(text, first, last, f"{of}.{method}")
+        start, end, margin = span(text, first, last, f"Trainer.{method}")
         moved = text.splitlines()[start:end]
         block = ast.parse(textwrap.dedent("\n".join(moved)))
         if _leaves(block):
             raise CannotEdit(f"{name}: the statements end a loop")
-        head = f"    def {name}(self{', ' + given if given else ''}):"
+        head = f"    def {name}(self, {given}):"
         text = splice(text, start, end, [f"{margin}self.{name}({given})"])
-        (place,) = find(text, rf"def {method}\(", of)
+        (place,) = find(text, rf"def {method}\(", "Trainer")
         body = rows("\n".join(moved), "        ")
         files[TRAIN] = blackened(splice(text, place.end, place.end, ["", head, *body, ""]))
 

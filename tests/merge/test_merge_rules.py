@@ -1563,11 +1563,6 @@ def test_parameters_of_both_sides_go_together(old: str, own: str, merged: str) -
     assert clean(SIGNATURE, long, theirs).startswith(laid_out)
 
 
-def test_two_parameters_at_one_place_are_asked_about() -> None:
-    one, two = (SIGNATURE.replace("batch)", f"batch, {name})") for name in ("ema", "writer"))
-    assert len(merge(SIGNATURE, one, two).conflicts) == 3
-
-
 def test_the_same_lines_of_both_sides_with_a_comment_of_the_owner() -> None:
     base = "def main(first):\n    begin()\n    run()\n"
     lines = "    mix = True\n    if first:\n        mix = False\n"
@@ -2162,23 +2157,15 @@ def test_what_trains_or_saves_stays_out_of_a_block_with_averaged_weights() -> No
     assert "\n        prune(model)\n" in clean(base, prunes, theirs)
 
 
-def test_a_comment_in_a_block_with_averaged_weights_stays() -> None:
-    """It trains nothing, whatever it is about."""
+def test_what_evaluates_goes_into_a_block_with_averaged_weights() -> None:
+    """With the owner's condition, and a comment: it trains nothing, whatever it is about."""
     lines = "    m = evaluate(model)\n    write(model, m)\n"
     base = f"def main(model):\n{lines}    log(m)\n"
     said = lines.replace("    write", "    # the optimizer waits\n    write")
     theirs = base.replace(lines, f"    with ema.applied():\n{indent(lines, '    ')}")
-    text = clean(base, base.replace(lines, said), theirs)
-    assert "        # the optimizer waits\n        write(model, m)\n" in text
-
-
-def test_an_evaluation_that_the_owner_made_rare_sees_averaged_weights() -> None:
-    base = "def main(model):\n    m = evaluate(model)\n    write(model, m)\n    log(m)\n"
-    lines = "    m = evaluate(model)\n    write(model, m)\n"
-    ours = base.replace(lines, f"    if rare:\n{indent(lines, '    ')}")
-    theirs = base.replace(lines, f"    with ema.applied():\n{indent(lines, '    ')}")
-    both = f"    with ema.applied():\n        if rare:\n{indent(lines, '        ')}"
-    assert clean(base, ours, theirs) == base.replace(lines, both)
+    for own in (said, f"    if rare:\n{indent(lines, '    ')}"):
+        both = base.replace(lines, f"    with ema.applied():\n{indent(own, '    ')}")
+        assert clean(base, base.replace(lines, own), theirs) == both
 
 
 @pytest.mark.parametrize(
@@ -2274,6 +2261,8 @@ def test_parameters_that_both_sides_add_go_together_if_one_has_a_default() -> No
     mean = base.replace("x, y):", "x, y, mean=1):")
     assert clean(base, mean, theirs).startswith("def loss(x, y, mean=1, smooth=0.0):\n")
     assert asked(base, ours, theirs.replace("smooth=0.0", "smooth"))
+    one, two = (SIGNATURE.replace("batch)", f"batch, {name})") for name in ("ema", "writer"))
+    assert len(merge(SIGNATURE, one, two).conflicts) == 3
 
 
 def test_what_the_owner_computes_in_front_of_parts_of_a_step_is_no_question() -> None:
@@ -2316,7 +2305,8 @@ def test_a_package_that_the_owner_requires_is_no_question() -> None:
 def test_a_model_that_the_owner_compiles_is_asked_about() -> None:
     base = "import re\n\nmodel = build()\nmodel = prepare(model)\ntrain(model)\n"
     theirs = base.replace("train", "model.compile()\ntrain")
-    assert asked(base, base.replace("build()", "build()\nmodel = torch.compile(model)"), theirs)
+    for own in ("build()\nmodel = torch.compile(model)", "torch.compile(build())"):
+        assert asked(base, base.replace("build()", own), theirs)
     clean(base, base.replace("build()", "build()\nname = re.compile(text)"), theirs)
 
 
@@ -2628,13 +2618,9 @@ def test_another_row_of_a_list_stands_above_a_section_of_the_owner() -> None:
 
 
 def test_a_second_schedule_is_asked_about() -> None:
-    ours = f"{STEP}    scheduler.step()\n"
-    assert merge(STEP, ours, f"{STEP}        schedule.step()\n").conflicts
-
-
-def test_a_second_schedule_in_another_function_is_asked_about() -> None:
-    ours = f"{STEP}\n\ndef end(scheduler):\n    scheduler.step()\n"
-    assert merge(STEP, ours, f"{STEP}        schedule.step()\n").conflicts
+    """Also in another function."""
+    for own in ("    scheduler.step()\n", "\n\ndef end(scheduler):\n    scheduler.step()\n"):
+        assert merge(STEP, STEP + own, f"{STEP}        schedule.step()\n").conflicts
 
 
 def test_other_parts_of_a_batch_are_asked_about() -> None:
@@ -3171,12 +3157,6 @@ def test_an_assignment_of_which_the_owner_left_something_out_may_go() -> None:
     theirs = "def main(a, b):\n    end()\n"
     assert clean(base, base.replace(', "b": b', ""), theirs) == theirs
     assert asked(base, base.replace('"b": b', '"b": a.b'), theirs)
-
-
-def test_a_model_that_the_owner_compiles_where_it_is_built_is_asked_about() -> None:
-    base = "def main():\n    model = build()\n    model = prepare(model)\n    train(model)\n"
-    theirs = base.replace("    train", "    model.compile()\n    train")
-    assert asked(base, base.replace("build()", "torch.compile(build())"), theirs)
 
 
 def test_a_part_that_both_sides_name_is_no_conflict() -> None:
