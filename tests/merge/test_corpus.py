@@ -16,6 +16,7 @@ from corpus.changes import CHANGES, answers
 from corpus.edit import EDITS, REPORTED, CannotEdit, Edit, after
 from corpus.judge import NEEDED, NOT_NEEDED, RIGHT, WRONG, edited, judge_result, train
 from corpus.report import cases, drawn, judge_all, table
+from support.combinations import in_turns
 from support.rendering import render
 
 Proven = Callable[[str, int], None]
@@ -44,15 +45,7 @@ def project_for(name: str) -> dict[str, str]:
     raise CannotEdit(name)
 
 
-def some_edits() -> list[str]:
-    """Every twelfth kind; the sweep makes all."""
-    return [
-        pytest.param(name, marks=[] if number % 12 == 0 else pytest.mark.sweep)
-        for number, name in enumerate(EDITS)
-    ]
-
-
-@pytest.mark.parametrize("name", some_edits())
+@pytest.mark.parametrize("name", in_turns(EDITS, 12))
 def test_edits_parse_and_can_be_made_twice(name: str) -> None:
     """An edit depends on nothing but the files: it is made to two renders alike."""
     files = project_for(name)

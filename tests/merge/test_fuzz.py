@@ -180,23 +180,13 @@ def test_many_random_edits(
     assert sum(one.verdict == NOT_NEEDED for one in found) <= most * len(found)
 
 
-def there_and_back(change: str) -> None:
+@pytest.mark.parametrize("change", in_turns(CHANGES, 32))
+def test_there_and_back(change: str) -> None:
     """An untouched project becomes what is generated, byte for byte, and again what it was."""
     before, after = CHANGES[change]
     for one, other in ((before, after), (after, before)):
         merged, files = merge(one, dict(render(one)), other)
         assert not merged.conflicts and files == dict(render(other))
-
-
-@pytest.mark.parametrize("change", in_turns([*CHANGES][::4], 8))
-def test_there_and_back(change: str) -> None:
-    there_and_back(change)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("change", [*CHANGES])
-def test_there_and_back_everywhere(change: str) -> None:
-    there_and_back(change)
 
 
 @pytest.mark.parametrize("kind", in_turns([*KINDS, *WHOLE], 4), ids=lambda kind: kind.__name__)
