@@ -113,17 +113,12 @@ kind("average meter", IMAGENET, "a class that averages, and its use")(
     class AverageMeter:
         """Computes and stores the average and current value"""
 
-        def __init__(self):
-            self.val = self.sum = self.count = 0
+        val = avg = count = 0
 
         def update(self, val, n=1):
             self.val = val
-            self.sum += val * n
             self.count += n
-
-        @property
-        def avg(self):
-            return self.sum / max(1, self.count)
+            self.avg += (val - self.avg) * n / self.count
 '''),
     before(r"start, start_step = ", "losses_m = AverageMeter()"),
     after(COUNT, "losses_m.update(loss.item(), images.size(0))"),

@@ -57,14 +57,9 @@ kind("criterion as a class", LOSSES, "an nn.Module with a forward")(
     class SmoothCrossEntropy(nn.Module):
         """Cross entropy with labels that are a little uncertain."""
 
-        def __init__(self, smoothing=0.1):
-            super().__init__()
-            self.smoothing = smoothing
-
         def forward(self, x, target):
             logprobs = F.log_softmax(x, dim=-1)
-            nll_loss = -logprobs.gather(dim=-1, index=target.unsqueeze(1)).squeeze(1)
-            return (1 - self.smoothing) * nll_loss - self.smoothing * logprobs.mean(dim=-1)
+            return 0.9 * F.nll_loss(logprobs, target) - 0.1 * logprobs.mean(dim=-1)
 '''),
     before(r"progress = Progress", "criterion = SmoothCrossEntropy()"),
     criterion("criterion(model(images), labels"),
@@ -174,24 +169,18 @@ kind("optimizer of its own", "lucidrains/lion-pytorch:lion_pytorch/lion_pytorch.
         '''
     """Steps by the sign of the gradient."""
 
-    import torch
-    from torch.optim import Optimizer
+    from torch.optim import SGD
 
 
-    class SignSGD(Optimizer):
-        def __init__(self, params, lr=1e-3, weight_decay=0.0):
-            super().__init__(params, {"lr": lr, "weight_decay": weight_decay})
-
-        @torch.no_grad()
+    class SignSGD(SGD):
         def step(self, closure=None):
             for group in self.param_groups:
                 for param in group["params"]:
-                    if param.grad is not None:
-                        param.mul_(1 - group["lr"] * group["weight_decay"])
-                        param.add_(param.grad.sign(), alpha=-group["lr"])
+                    param.grad.sign_()
+            super().step(closure)
 ''',
     ),
-    replace(ADAMW, "return SignSGD(parameters, config.learning_rate, config.weight_decay)"),
+    replace(ADAMW, "return SignSGD(parameters, config.learning_rate)"),
     sub(r"^from torch\.optim import AdamW, Optimizer$", "from torch.optim import Optimizer"),
     add_import("from signsgd import SignSGD"),
 )
