@@ -1043,13 +1043,6 @@ def test_of_tests_that_go_a_question_shows_what_the_owner_changed() -> None:
     assert merged.notes == ["test_net.py has only what you changed in it: the rest is gone."]
 
 
-def test_the_update_leaves_a_loop_above_own_lines() -> None:
-    ours = STEP.replace("loss = model", "began = clock()\n        loss = model")
-    leave = "speed.start()\n        if done:\n            break\n        "
-    merged = clean(STEP, ours, STEP.replace("loss = model", f"{leave}loss = model"))
-    assert f"{leave}began = clock()\n" in merged
-
-
 def test_own_lines_below_a_block_are_not_in_it() -> None:
     total = "        total += loss.detach()\n    total = reduce(total)\n    print(total)\n"
     base = STEP + total
@@ -1462,14 +1455,6 @@ def test_of_a_loop_that_its_owner_moved_a_conflict_shows_what_changes() -> None:
     deleted = IN_METHODS[IN_METHODS.index("def main") :]
     merged = merge(IN_MAIN, deleted, IN_MAIN.replace("log.add(loss)", "log.add(loss, 2)"))
     assert "        model.train()\n" in (merged.files["train.py"] or ""), "it is nowhere else"
-
-
-def test_own_lines_that_leave_a_loop_at_its_end_stay_there() -> None:
-    base = "for epoch in range(9):\n    train(epoch)\n    print(epoch)\nsave()\n"
-    ours = base.replace("save", "    if epoch > 7:\n        break\nsave")
-    theirs = base.replace("save", "    progress.epoch = epoch\n    print(progress)\nsave")
-    text = clean(base, ours, theirs)
-    assert text.index("progress.epoch") < text.index("print(progress)") < text.index("break")
 
 
 def test_of_functions_that_go_only_those_are_shown_that_an_edited_one_needs() -> None:
@@ -2463,15 +2448,17 @@ def test_a_folder_may_be_made_twice() -> None:
     ).conflicts
 
 
-def test_a_loop_is_left_above_what_the_owner_does_first_in_it() -> None:
-    ours = STEP.replace("        loss = model", "        batch = mix(batch)\n        loss = model")
-    theirs = STEP.replace(
-        "        loss = model", "        if steps.done:\n            break\n        loss = model"
+@pytest.mark.parametrize(
+    ("own", "new"), [("batch = mix(batch)", ""), ("began = clock()", "speed.start()\n        ")]
+)
+def test_a_loop_is_left_above_what_the_owner_does_first_in_it(own: str, new: str) -> None:
+    leave = f"{new}if steps.done:\n            break\n        "
+    ours, theirs = (
+        STEP.replace("loss = model", f"{lines}loss = model")
+        for lines in (f"{own}\n        ", leave)
     )
-    expected = "            break\n        batch = mix(batch)\n        loss = model(batch)\n"
-    assert expected in clean(STEP, ours, theirs)
-    own = ours.replace("batch = mix(batch)", "steps.add(batch)")
-    assert merge(STEP, own, theirs).conflicts
+    assert f"{leave}{own}\n        loss = model(batch)\n" in clean(STEP, ours, theirs)
+    assert merge(STEP, ours.replace(own, "steps.add(batch)"), theirs).conflicts
 
 
 def test_what_the_owner_passes_to_a_function_may_become_something_else() -> None:
@@ -2985,13 +2972,17 @@ def test_a_question_has_only_the_lines_that_do_not_go_together() -> None:
 
 
 def test_the_first_imports_of_a_section_from_both_sides_stand_together() -> None:
+    """Also if what separated them is gone."""
     base = "import torch\n\nfrom data import read\n\nread(torch)\n"
     ours = base.replace("from data", "from best import Best\nfrom data") + "Best()\n"
-    theirs = base.replace("from data", "from calls import Ema\nfrom data").replace(
-        "(torch)", "(Ema)"
-    )
-    text = clean(base, ours, theirs.replace("import torch\n\n", "import torch\n\n"))
+    theirs = base.replace("from data", "from calls import Ema\nfrom data").replace("torch)", "Ema)")
+    text = clean(base, ours, theirs)
     assert "\n\nfrom best import Best\nfrom calls import Ema\nfrom data import read\n" in text
+    more, theirs = (
+        side.replace("from data", "from check import save\nfrom data") + "save()\n"
+        for side in (base, theirs)
+    )
+    assert "\n\nfrom calls import Ema\nfrom data import read\n" in clean(more, base, theirs)
 
 
 def test_what_a_function_of_the_owner_computed_is_passed_if_it_is_computed_around_it() -> None:
@@ -3153,16 +3144,6 @@ def test_a_part_that_both_sides_name_is_no_conflict() -> None:
     assert clean(base, ours, theirs) == ours.replace("    back", "    log(logits)\n    back")
 
 
-def test_imports_stand_together_if_what_separated_them_is_gone() -> None:
-    base = "import torch\n\nfrom check import save\nfrom data import read\n\nread(torch)\nsave()\n"
-    ours = base.replace("from check import save\n", "").replace("save()\n", "")
-    theirs = base.replace("from check", "from ave import Ema\nfrom check").replace(
-        "(torch)", "(Ema)"
-    )
-    text = clean(base, ours, theirs)
-    assert "import torch\n\nfrom ave import Ema\nfrom data import read\n" in text
-
-
 def test_a_variable_that_is_set_elsewhere_now_is_an_attribute_of_the_owners_class() -> None:
     base = """
         def main(config):
@@ -3256,15 +3237,14 @@ ROUNDS = "def main(data):\n    for epoch in data:\n        log(epoch)\n    save(
 STOPS = "        if epoch.is_bad:\n            break\n"
 
 
-def test_an_owner_who_leaves_a_loop_at_its_end_does_so_below_new_lines() -> None:
-    """Also if other new lines stand below the loop."""
-    new = "        done.append(epoch)\n"
-    text = clean(
-        ROUNDS,
-        ROUNDS.replace("    save", f"{STOPS}    save"),
-        ROUNDS.replace("    save(data)", f"{new}    write(data)\n    save(data)"),
-    )
-    assert text == ROUNDS.replace("    save", f"{new}{STOPS}    write(data)\n    save")
+@pytest.mark.parametrize("below", ["", "    write(data)\n"])
+@pytest.mark.parametrize("new", ["done.append(epoch)", "state.epoch = epoch\n        print(state)"])
+def test_an_owner_who_leaves_a_loop_at_its_end_does_so_below_new_lines(
+    new: str, below: str
+) -> None:
+    ours = ROUNDS.replace("    save", f"{STOPS}    save")
+    theirs = ROUNDS.replace("    save", f"        {new}\n{below}    save")
+    assert clean(ROUNDS, ours, theirs) == ours.replace(STOPS, f"        {new}\n{STOPS}{below}")
 
 
 def test_new_lines_that_end_a_block_are_no_part_of_a_question_below_it() -> None:
