@@ -156,7 +156,7 @@ def test_what_only_has_the_name_of_a_field(name: str) -> None:
 CHECKPOINT = """
     class Checkpoints:
         def __init__(self, folder, keep=2):
-            self.folder, self.keep = folder, keep
+            self.folder, self.keep = folder, 2
 
         def resume(self):
             return self.folder
@@ -174,48 +174,53 @@ CHECKPOINT = """
 MODULE = {
     "a function by module": (
         "import checkpoint\ncheckpoint.load_weights(1)\n",
-        "def load_weights",
+        ("def load_weights", "def load"),
         "mine.py:2: checkpoint.load_weights: checkpoint has no load_weights",
     ),
     "a function by name": (
         "from checkpoint import load_weights\nload_weights(1)\n",
-        "def load_weights",
+        ("def load_weights", "def load"),
         "mine.py:1: imports load_weights from checkpoint, which does not define it",
+    ),
+    "a function by name, relative": (
+        "from .checkpoint import load_weights\nload_weights(1)\n",
+        ("def load_weights", "def load"),
+        "mine.py:1: imports load_weights from .checkpoint, which does not define it",
     ),
     "a constant by module": (
         "import checkpoint as c\nprint(c.LIMIT)\n",
-        "LIMIT",
+        ("LIMIT", "MOST"),
         "mine.py:2: c.LIMIT: checkpoint has no LIMIT",
     ),
     "a method": (
         "from checkpoint import Checkpoints\ncheckpoints = Checkpoints(1)\n"
         "checkpoints.stop_if_told()\n",
-        "    def stop_if_told",
+        ("    def stop_if_told", "    def stop"),
         "mine.py:3: checkpoints.stop_if_told: Checkpoints has no stop_if_told",
     ),
     "an attribute": (
         "from checkpoint import Checkpoints\nprint(Checkpoints(1).keep)\n",
-        ".keep",
+        (".keep", ".kept"),
         "mine.py:2: Checkpoints(1).keep: Checkpoints has no keep",
     ),
     "a keyword": (
         "from checkpoint import load_weights\nload_weights(1, strict=False)\n",
-        ", strict=True",
+        (", strict=True", ""),
         "mine.py:2: load_weights(strict=...): load_weights has no argument strict",
     ),
     "a keyword of a class": (
         "import checkpoint\ncheckpoint.Checkpoints(1, keep=3)\n",
-        ", keep=2",
+        (", keep=2", ""),
         "mine.py:2: checkpoint.Checkpoints(keep=...): checkpoint.Checkpoints has no argument keep",
     ),
     "a value more": (
         "from checkpoint import load_weights\nload_weights(1, False)\n",
-        ", strict=True",
+        (", strict=True", ""),
         "mine.py:2: load_weights(...) gets 2 positional arguments, but accepts 1",
     ),
     "a value less": (
         "from checkpoint import load_weights\nload_weights(1)\n",
-        "=True",
+        ("=True", ""),
         "mine.py:2: load_weights(...) is missing strict",
     ),
 }
@@ -223,20 +228,9 @@ MODULE = {
 
 @pytest.mark.parametrize("name", MODULE)
 def test_what_a_module_no_longer_has(name: str) -> None:
-    mine, word, expected = MODULE[name]
+    mine, changed, expected = MODULE[name]
     before = files("", checkpoint=CHECKPOINT, mine=mine)
-    changed = {
-        "def load_weights": "def load",
-        "LIMIT": "MOST",
-        "    def stop_if_told": "    def stop",
-        ".keep": ".kept",
-        ", strict=True": "",
-        ", keep=2": "",
-        "=True": "",
-    }[word]
-    text = before["checkpoint.py"].replace(word, changed)
-    if word == ", keep=2":
-        text = text.replace("self.keep = folder, keep", "self.keep = folder, 2")
+    text = before["checkpoint.py"].replace(*changed)
     assert told(before, {**before, "checkpoint.py": text}) == [expected]
 
 
