@@ -153,6 +153,19 @@ def test_what_only_has_the_name_of_a_field(name: str) -> None:
     assert told(before, without(before, "train.py", "    max_norm: float = 1.0\n")) == []
 
 
+@pytest.mark.every_run
+@pytest.mark.parametrize("reads", ["vars(self).items()", "self.__dict__.values()"])
+def test_a_call_with_a_field_that_goes_is_named_in_a_class_that_reads_its_fields(
+    reads: str,
+) -> None:
+    """As `Config.__post_init__` does. A class that sets fields by their names may have any."""
+    check = "\n        def __post_init__(self):\n            print({})\n"
+    for done, number in ((reads, 1), ("vars(self).update(given)", 0)):
+        before = files(CONFIG + check.format(done), mine=USES["a keyword"])
+        found = told(before, without(before, "train.py", "    max_norm: float = 1.0\n"))
+        assert len(found) == number and all("Config has no field max_norm" in row for row in found)
+
+
 CHECKPOINT = """
     class Checkpoints:
         def __init__(self, folder, keep=2):
