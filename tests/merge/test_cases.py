@@ -15,7 +15,6 @@ import pytest
 from pyflakes.checker import Checker
 
 from corpus.edit import CHECKPOINT, TRAIN, Apply, Files, both
-from corpus.structure import move
 from scaffold.merge.conflicts import take_side
 from scaffold.merge.merge import merge_files
 from scaffold.merge.semantics.names import UNDEFINED, find_faults
@@ -27,7 +26,7 @@ from support.merges.all_cases import CASES, TYPICAL
 from support.merges.case import CONFLICT, RIGHT, WRONG, Case, judge
 from support.merges.moved import END, OURS, RENAMED
 from support.merges.styles import STYLES, UPDATES
-from support.merges.words import NO_CHECKPOINTS, NO_SCHEDULE, STEPS
+from support.merges.words import NO_CHECKPOINTS, STEPS
 from support.outcomes import Outcome, update_project
 from support.rivals import TOOLS, Rival, find_tool
 
@@ -126,29 +125,6 @@ def test_a_style_is_no_conflict(style: Apply, update: str, tmp_path: Path) -> No
         {ast.dump(node) for node in ast.parse(side.pop(TRAIN)).body} for side in (texts, expected)
     )
     assert one == two and texts == expected
-
-
-@pytest.mark.sweep
-def test_a_function_that_its_owner_only_moved_goes_with_its_feature(tmp_path: Path) -> None:
-    """Unless the owner changed it, or uses it elsewhere: then somebody has to look at it."""
-    edit = move(("build_schedule",), "schedule.py", "The learning rate.")
-    outcome = updated(Case("", edit, (NO_SCHEDULE,), (), (), {}), tmp_path / "project")
-    assert not outcome.failed and outcome.files["schedule.py"] == b'"""The learning rate."""\n'
-    assert b"build_schedule" not in outcome.files[TRAIN]
-
-    def changed(files: Files) -> None:
-        edit(files)
-        files["schedule.py"] = files["schedule.py"].replace("warmup =", "warm =", 1)
-
-    outcome = updated(Case("", changed, (NO_SCHEDULE,), (), (), {}), tmp_path / "changed")
-    assert b"warm =" in outcome.files["schedule.py"] and outcome.failed
-
-    def used(files: Files) -> None:
-        edit(files)
-        files["plot.py"] = "from schedule import build_schedule\n\nprint(build_schedule)\n"
-
-    outcome = updated(Case("", used, (NO_SCHEDULE,), (), (), {}), tmp_path / "used")
-    assert b"def build_schedule" in outcome.files["schedule.py"]
 
 
 @pytest.mark.parametrize("name", in_turns(CASES, 24))

@@ -139,10 +139,14 @@ def test_a_file_that_goes_in_which_only_names_of_settings_were_changed_is_no_que
     assert not merged.conflicts and merged.files["checkpoint.py"] is None
 
 
-def test_imports_of_whole_modules_are_followed() -> None:
+@pytest.mark.parametrize(("name", "head"), [("tools", "tools"), ("t", "tools as t")])
+def test_imports_of_whole_modules_are_followed(name: str, head: str) -> None:
     base = "from tools import log\n\nlog(1)\n"
-    ours = "import tools\n\ntools.log(1)\n"
-    assert "tools.log(2)" in clean(base, ours, base + "log(2)\n")
+    ours = f"import {head}\n\n{name}.log(1)\n"
+    assert clean(base, ours, base + "log(2)\n") == f"{ours}{name}.log(2)\n"
+    more = base.replace("log\n", "log, stop\n", 1) + "stop()\n"
+    text = clean(base, ours, more)
+    assert "from tools import stop\n" in text and text.endswith(f"{name}.log(1)\nstop()\n")
 
 
 def test_imports_that_are_only_there_for_others_stay() -> None:
@@ -571,13 +575,6 @@ def test_lines_that_were_put_into_a_function_and_renamed_around_it_are_followed(
     base = base.replace("model(batch)", "model(batch, model)")
     theirs = base.replace("        model.norm()\n", "        model.norm()\n        model.clip()\n")
     assert "    model.norm()\n    model.clip()\n" in clean(base, ours, theirs)
-
-
-def test_definitions_in_a_file_of_the_owner_are_followed() -> None:
-    base = "def rate(step):\n    return 1 / step\n\n\nprint(rate(2))\n"
-    ours = {"train.py": "from rates import rate\n\nprint(rate(2))\n", "rates.py": base[:36]}
-    theirs = {"train.py": base.replace("1 / step", "2 / step")}
-    assert "2 / step" in (project({"train.py": base}, ours, theirs).files["rates.py"] or "")
 
 
 def test_a_file_that_was_put_into_another_one_is_followed() -> None:
@@ -1633,6 +1630,12 @@ def test_a_definition_that_the_owner_moved_into_an_own_file_is_followed() -> Non
     assert not merged.conflicts and not merged.warnings
     assert "def plan" not in (merged.files["own.py"] or "")
     assert (merged.files["own.py"] or "").endswith(f"{score}\n\nscore = shared(score)\n")
+    changed = {**ours, "own.py": ours["own.py"].replace("n * 2", "n * 3")}
+    merged = project({"train.py": base}, changed, {"train.py": theirs})
+    assert merged.conflicts and "n * 3" in (merged.files["own.py"] or "")
+    used = {**ours, "plot.py": "from own import plan\n\nprint(plan)\n"}
+    merged = project({"train.py": base}, used, {"train.py": theirs})
+    assert "def plan" in (merged.files["own.py"] or "")
 
 
 def test_a_parameter_is_read_as_such_until_it_is_an_attribute() -> None:
@@ -2282,15 +2285,6 @@ def test_a_condition_around_a_line_that_an_update_moves_is_asked_about() -> None
     assert merge(base, ours, theirs).conflicts
     gone = STEP + "    close(model)\n"
     assert clean(base, ours, gone) == gone.lstrip("\n")
-
-
-def test_a_setting_of_the_same_name_with_other_words_is_asked_about() -> None:
-    base = "class Config:\n    epochs: int = 1\n    seed: int = 0\n    steps: int = 0\n"
-    own, new = (f"    decay: float = 0.9  # of the {what}\n" for what in ("loss", "model"))
-    ours = base.replace("    seed", f"{own}    seed")
-    theirs = base.replace("    steps", f"{new}    steps")
-    assert asked(base, ours, theirs)
-    assert clean(base, ours, theirs.replace("model", "loss")) == ours
 
 
 def test_quotes_of_lines_that_an_update_leaves_alone_stay() -> None:
@@ -2979,13 +2973,6 @@ def test_a_variable_that_is_set_elsewhere_now_is_an_attribute_of_the_owners_clas
     text = clean(base, ours, theirs)
     assert "self.total = Mean(self.model)" in text and "log(self.total)" in text
     assert "self.total += self.model(batch)" in text
-
-
-def test_new_first_lines_of_a_function_stand_above_what_the_owner_deleted() -> None:
-    base = "def main(model):\n    check(model)\n    train(model)\n"
-    theirs = base.replace("    check", "    prepare()\n    check")
-    text = clean(base, base.replace("    check(model)\n", ""), theirs)
-    assert text == "def main(model):\n    prepare()\n    train(model)\n"
 
 
 def test_a_variable_of_two_parts_that_the_update_leaves_alone_stays_as_its_owner_has_it() -> None:

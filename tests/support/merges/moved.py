@@ -1,6 +1,5 @@
 """Code that its owner moved into functions, classes or files, and the same in other words."""
 
-import re
 from itertools import product
 
 from corpus.changes import SLURM, off, on
@@ -8,7 +7,6 @@ from corpus.edit import (
     CHECKPOINT,
     CONFIG,
     TRAIN,
-    Apply,
     Files,
     both,
     create,
@@ -370,27 +368,6 @@ for name, update, result in (
     ("no clipping", NO_CLIP, None),
 ):
     case(f"order: fields by their names, then {name}", sorted_fields, update, result=result)
-
-
-def module(name: str, head: str) -> Apply:
-    """BestModel is taken from its module; new names are imported as they are generated."""
-
-    def apply(files: Files) -> None:
-        def imported(found: re.Match[str]) -> str:
-            others = [one for one in found[1].split(", ") if one != "BestModel"]
-            return "\n".join([head, *[f"from callbacks import {', '.join(others)}"][: len(others)]])
-
-        text = re.sub(r"(?m)^from callbacks import (.*)$", imported, files[TRAIN])
-        files[TRAIN] = re.sub(r"(?<![\w.])BestModel\(", f"{name}.BestModel(", text)
-
-    return apply
-
-
-for (name, head), (what, update) in product(
-    {"callbacks": "import callbacks", "cb": "import callbacks as cb"}.items(),
-    {"an average": EMA, "early stopping": STOP, "no best model": NO_BEST}.items(),
-):
-    case(f"module: {name}.BestModel, then {what}", module(name, head), update)
 edit = both(
     sub(r"^(from metrics import [^)]*)\blog\b", r"\1log as say"),
     sub(r"(?<![\w.])log\(", "say(", None),
