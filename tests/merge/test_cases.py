@@ -12,9 +12,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from pyflakes.checker import Checker
 
 from corpus.edit import CHECKPOINT, TRAIN, Apply, Files, both
+from corpus.random_edits import lint
 from scaffold.merge.conflicts import take_side
 from scaffold.merge.merge import merge_files
 from scaffold.merge.semantics.names import UNDEFINED, find_faults
@@ -42,12 +42,8 @@ def updated(case: Case, folder: Path) -> Outcome:
 
 def faults(files: Mapping[str, str]) -> set[str]:
     """What pyflakes says of the code, without the lines."""
-    return {
-        f"{type(message).__name__} {message.message_args}"
-        for path, text in files.items()
-        if path.endswith(".py")
-        for message in Checker(compile(text, path, "exec", flags=ast.PyCF_ONLY_AST)).messages
-    }
+    code = (text for path, text in files.items() if path.endswith(".py"))
+    return {message for text in code for message in lint(text)}
 
 
 def lines(texts: Iterable[str]) -> Counter[str]:

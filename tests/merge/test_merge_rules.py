@@ -220,9 +220,6 @@ def test_output_that_goes_elsewhere_is_followed() -> None:
     base = "log('a')\nlog('b')\n"
     ours = "logger.info('a')\nlogger.info('b')\n"
     assert "logger.info('c')" in clean(base, ours, base + "log('c')\n")
-    theirs = "from metrics import log\n\nlog('a')\nlog('c')\n"
-    text = clean(base.replace("log", "accelerator.print"), ours, theirs)
-    assert text.lstrip() == "logger.info('a')\nlogger.info('c')\n"
     printed = base.replace("log", "accelerator.print")
     theirs = "from metrics import log\n\naccelerator.print('a')\nlog(f'{b}')\nlog(c)\n"
     text = clean(printed, ours, theirs)
@@ -1905,11 +1902,10 @@ def test_a_call_that_the_owner_has_twice_is_asked_about_if_one_changes() -> None
 
 def test_a_new_line_stands_below_what_it_uses_in_the_owners_order() -> None:
     """Imports in another order took the line below the last one along, to above the others."""
-    base = (
-        "from losses import compute\nfrom metrics import log\n\n\ndef main():\n    log(compute())\n"
+    first, second = "from losses import compute\n", "from metrics import log\n"
+    base, ours = (
+        f"{rows}\n\ndef main():\n    log(compute())\n" for rows in (first + second, second + first)
     )
-    ours = base.replace("from losses import compute\nfrom metrics import log", "{}")
-    ours = ours.format("from metrics import log\nfrom losses import compute")
     theirs = base.replace("import log\n", "import Outputs, log\n\noutputs = Outputs()\n")
     text = clean(base, ours, theirs)
     names = ["import Outputs, log\n", "import compute\n", "outputs = Outputs()\n", "def main"]
@@ -2076,20 +2072,12 @@ def test_an_early_return_stays_above_a_new_block() -> None:
 
 
 def test_a_check_that_an_update_brings_may_stand_beside_what_the_owner_binds() -> None:
+    base, own = "def main():\n    log()\n", "    x = read()\n"
     check = '    if not found:\n        raise SystemExit("no data")\n'
-    base = "def main():\n    log()\n"
-    text = clean(
-        base,
-        base.replace("    log", "    x = read()\n    log"),
-        base.replace("    log", f"{check}    log"),
-    )
-    assert "    x = read()\n" in text and check in text
-    leaves = check.replace('raise SystemExit("no data")', "return")
-    assert asked(
-        base,
-        base.replace("    log", "    x = read()\n    log"),
-        base.replace("    log", f"{leaves}    log"),
-    )
+    ours, theirs = (base.replace("    log", f"{rows}    log") for rows in (own, check))
+    text = clean(base, ours, theirs)
+    assert own in text and check in text
+    assert asked(base, ours, theirs.replace('raise SystemExit("no data")', "return"))
 
 
 def test_what_the_owner_does_in_each_round_stands_above_where_the_update_leaves_the_loop() -> None:

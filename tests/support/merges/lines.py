@@ -8,7 +8,6 @@ from support.merges.words import (
     BACKWARD,
     BF16,
     CLEARED,
-    CLIPPED,
     COUNTED,
     EMA,
     EPOCH_DONE,
@@ -140,7 +139,7 @@ case("indentation: forward pass as a function, in a window", edit, WINDOW)
 # lines that go to different depths
 
 BATCH = r"progress\.batch \+= 1"
-START = before(LOOP, "count, rows = 0, []")
+START = before(LOOP, "count = 0")
 
 for name, text in {
     "second optimizer": "head_optimizer.step()\nhead_optimizer.zero_grad()",
@@ -165,19 +164,14 @@ edit = both(cut(STEP, CLEARED), after(BACKWARD, "optimizer.step()\noptimizer.zer
 case("depth: own step behind backward", edit, WINDOW, asks=TRAIN)
 # the gradients are complete when all parts are done: clipped before, they would be others
 CLIP = "nn.utils.clip_grad_value_(model.parameters(), 0.5)"
-for new, below in ((WINDOW, CLIPPED), (PARTS, BATCH)):
-    edit = after(BACKWARD, CLIP)
-    result = before(below, CLIP)
-    case(f"depth: clipping by value behind backward, {next(iter(new))}", edit, new, result=result)
+edit, result = after(BACKWARD, CLIP), before(BATCH, CLIP)
+case("depth: clipping by value behind backward", edit, PARTS, result=result)
 # each part has its labels, and the counter is the owner's: only the inner loop counts all
 SAMPLES = both(START, after(BACKWARD, "count += len(labels)"))
 case("depth: samples counted behind backward", SAMPLES, WINDOW, result=SAMPLES, asks=TRAIN)
 for name, anchor, text in (
     ("samples behind the batch", BATCH, "count += len(labels)"),
-    ("samples behind the step", CLEARED, "count += len(labels)"),
-    ("a list of losses", CLEARED, "rows.append(loss.item())"),
     ("hits", STEP, "count = count + int((model(images).argmax(-1) == labels).sum())"),
-    ("samples on a condition", CLEARED, "if epoch:\n    count += len(labels)"),
     ("an own average", r"progress\.step \+= 1", "own_loss.add(loss, len(images))"),
 ):
     case(f"depth: {name}", both(START, after(anchor, text)), WINDOW, asks=TRAIN)
@@ -225,9 +219,6 @@ for name, edit in {
 case("parts: own line for each step", after(STEP, "model.step()"), WINDOW)
 edit = sub(r"for images, labels in bar:$", "for number, (images, labels) in enumerate(bar):")
 case("parts: numbers of batches", edit, WINDOW)
-mixed = "share = 0.7\nimages = share * images"
-also = [before(ACCUMULATED, mixed)]
-case("parts: a value that is computed for each", before(LOSS, mixed, "main"), WINDOW, also=also)
 edit = before(LOSS, "images.requires_grad_()")
 also = [before(ACCUMULATED, "images.requires_grad_()")]
 case("parts: images that need a gradient", edit, WINDOW, also=also)
