@@ -16,6 +16,12 @@ MODULES = (
 )
 
 
+@pytest.fixture
+def project(cli: Cli, tmp_path: Path) -> Path:
+    assert cli("new", tmp_path / "digits", "--yes").code == 0
+    return tmp_path / "digits"
+
+
 def move(folder: str, inside: str, outside: str | None, *, script: bool) -> Callable[[Path], None]:
     """Move the modules to a folder; there they import each other with `inside` in front.
 
@@ -56,10 +62,8 @@ GIVEN = ["features.preemption.enabled=true", "features.mixing.enabled=true"]
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
-def test_new_code_follows(cli: Cli, tmp_path: Path, name: str) -> None:
+def test_new_code_follows(cli: Cli, project: Path, name: str) -> None:
     folder, inside, outside, script = LAYOUTS[name]
-    project = tmp_path / "digits"
-    assert cli("new", project, "--yes").code == 0
     move(folder, inside, outside, script=script)(project)
     before = read_files(project)
     settings = [part for setting in GIVEN for part in ("--set", setting)]
@@ -90,9 +94,7 @@ def test_new_code_follows(cli: Cli, tmp_path: Path, name: str) -> None:
     assert now.keys() - before.keys() <= changed | {".scaffold/.gitignore"}
 
 
-def test_new_scripts_start_the_program_where_it_is(cli: Cli, tmp_path: Path) -> None:
-    project = tmp_path / "digits"
-    assert cli("new", project, "--yes").code == 0
+def test_new_scripts_start_the_program_where_it_is(cli: Cli, project: Path) -> None:
     move("src", "", None, script=True)(project)
     assert cli("update", project, "--set", "hardware.launcher=slurm").code == 0
     text = (project / "train.sbatch").read_text()
@@ -103,10 +105,8 @@ def test_new_scripts_start_the_program_where_it_is(cli: Cli, tmp_path: Path) -> 
     assert not (project / "train.sbatch").exists()
 
 
-def test_modules_in_several_folders(cli: Cli, tmp_path: Path) -> None:
+def test_modules_in_several_folders(cli: Cli, project: Path) -> None:
     """Where no folder has most of the modules, a new one stays in the root."""
-    project = tmp_path / "digits"
-    assert cli("new", project, "--yes").code == 0
     for name in ("data", "model"):
         (project / name).mkdir()
         (project / f"{name}.py").rename(project / name / f"{name}.py")
@@ -120,10 +120,8 @@ def test_modules_in_several_folders(cli: Cli, tmp_path: Path) -> None:
     assert "from mixing import blend, mix\n" in (project / "train.py").read_text()
 
 
-def test_a_loop_in_a_class_in_a_file_of_another_name(cli: Cli, tmp_path: Path) -> None:
+def test_a_loop_in_a_class_in_a_file_of_another_name(cli: Cli, project: Path) -> None:
     """Hardly a line is as it was generated, but most statements are."""
-    project = tmp_path / "digits"
-    assert cli("new", project, "--yes").code == 0
     files = {"train.py": (project / "train.py").read_text()}
     trainer_class()(files)
     (project / "main_train.py").write_text(files["train.py"])
@@ -149,9 +147,7 @@ class Fit:
 """
 
 
-def test_the_change_of_a_rewritten_loop_is_shown(cli: Cli, tmp_path: Path) -> None:
-    project = tmp_path / "digits"
-    assert cli("new", project, "--yes").code == 0
+def test_the_change_of_a_rewritten_loop_is_shown(cli: Cli, project: Path) -> None:
     text = (project / "train.py").read_text()
     loss = text[text.index("def compute_loss") : text.index("@torch.no_grad")]
     (project / "fit.py").write_text(f"import torch\n\n\n{loss}{OWN_LOOP}")
@@ -173,9 +169,7 @@ def test_the_change_of_a_rewritten_loop_is_shown(cli: Cli, tmp_path: Path) -> No
     assert "checkpoint.py: you deleted it" not in result.out
 
 
-def test_a_deleted_script_stays_deleted_without_a_warning(cli: Cli, tmp_path: Path) -> None:
-    project = tmp_path / "digits"
-    assert cli("new", project, "--yes").code == 0
+def test_a_deleted_script_stays_deleted_without_a_warning(cli: Cli, project: Path) -> None:
     for name in ("predict.py", "tests/test_predict.py"):
         (project / name).unlink()
     result = cli("update", project, "--set", "hardware.mixed_precision=bf16")
