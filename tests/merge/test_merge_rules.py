@@ -2014,6 +2014,15 @@ def test_what_trains_or_saves_stays_out_of_a_block_with_averaged_weights() -> No
     assert "\n        prune(model)\n" in clean(base, prunes, theirs)
 
 
+def test_a_sentence_of_the_owner_stands_beside_one_that_an_update_changes() -> None:
+    base = "Expect 0.9.\n"
+    text = clean(base, f"A wide net. {base}", "With all data, expect 0.9.\n", "README.md")
+    assert text == "A wide net. With all data, expect 0.9.\n"
+    more = base.replace("\n", " Ask us.\n")
+    assert clean(base, more, "Expect 0.8.\n", "README.md") == "Expect 0.8. Ask us.\n"
+    assert merge(base, f"A wide net. {base}", f"A deep net. {base}", "README.md").conflicts
+
+
 def test_what_evaluates_goes_into_a_block_with_averaged_weights() -> None:
     """With the owner's condition, and a comment: it trains nothing, whatever it is about."""
     lines = "    m = evaluate(model)\n    write(model, m)\n"

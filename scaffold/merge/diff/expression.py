@@ -202,14 +202,16 @@ def _merge_nodes(sources: Sources, nodes: Nodes) -> Iterator[Splice]:
 
 
 def merge_words(base: str, ours: str, theirs: str) -> str | None:
-    """The text with the changes of both sides. None if no word stands between two of them."""
+    """The text with the changes of both sides. None if no word stands between two of them, and
+    neither is a sentence more."""
     old = _WORD.findall(base)
     sides = [_changes(old, _WORD.findall(text)) for text in (ours, theirs)]
     changes = sorted({*sides[0], *sides[1]})
     for one, two in itertools.pairwise(changes):
         between = "".join(old[one[1] : two[0]])
         is_one_side = any(one in side and two in side for side in sides)
-        if one[1] > two[0] or not (is_one_side or re.search(r"\w", between)):
+        are_apart = re.search(r"\w", between) or _is_sentence(one) != _is_sentence(two)
+        if one[1] > two[0] or not (is_one_side or are_apart):
             return None
     for start, end, new in reversed(changes):
         old[start:end] = [new]
@@ -220,6 +222,12 @@ def _changes(old: list[str], new: list[str]) -> set[tuple[int, int, str]]:
     """From where to where other words stand, and which."""
     codes = SequenceMatcher(old, new).get_opcodes()
     return {(i, j, "".join(new[x:y])) for code, i, j, x, y in codes if code != "equal"}
+
+
+def _is_sentence(change: tuple[int, int, str]) -> bool:
+    """Whether a change only adds a sentence, in front of another one or behind it."""
+    start, end, new = change
+    return start == end and bool(re.fullmatch(r"\s*[A-Z`].*[.!?]\s*", new))
 
 
 def _as_call(source: Source, node: ast.Dict) -> Source:
