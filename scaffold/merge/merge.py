@@ -30,7 +30,11 @@ from scaffold.merge.normalize.absorbed_files import follow_absorbed
 from scaffold.merge.normalize.config_forms import follow_settings
 from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
 from scaffold.merge.normalize.import_paths import follow_import_paths
-from scaffold.merge.normalize.moved_definitions import fill_new_files, follow_definitions
+from scaffold.merge.normalize.moved_definitions import (
+    fill_new_files,
+    follow_definitions,
+    follow_moved_names,
+)
 from scaffold.merge.normalize.new_files import name_new_files
 from scaffold.merge.normalize.notebooks import merge_notebook
 from scaffold.merge.normalize.order import Part, chunks
@@ -78,7 +82,7 @@ def merge_files(pristine: Generated, ours: Files, theirs: Files, label: str | La
     conflict. Texts are as in the files: newlines and byte order marks are kept.
     """
     given = Versions(pristine.files, ours, theirs, pristine.moved)
-    project = follow_fields(follow_absorbed(follow_import_paths(given)))
+    project = follow_moved_names(follow_fields(follow_absorbed(follow_import_paths(given))))
     name_cause = label if callable(label) else lambda name, text: label
     merged = Merged()
     files, dropped, replaced = _sort(merged, project, given)

@@ -13,9 +13,11 @@ import pytest
 from scaffold.merge.checks.project import find_new_wrongs
 from scaffold.merge.conflicts import frame, line_among_markers, take_side
 from scaffold.merge.diff.assemble import Assembly, Piece
+from scaffold.merge.diff.excerpt import shorten
 from scaffold.merge.guards import broken_names
 from scaffold.merge.merge import Merged, merge_files
 from scaffold.merge.source.notebooks import Cell
+from scaffold.merge.source.statement import PYTHON, split
 from scaffold.project.pristine import Pristine
 
 STEP = """
@@ -1404,6 +1406,19 @@ def test_of_a_loop_that_its_owner_moved_a_conflict_shows_what_changes() -> None:
     assert "        model.train()\n" in (merged.files["train.py"] or ""), "it is nowhere else"
 
 
+def test_of_a_loop_in_functions_of_its_owner_only_what_changes_is_shown() -> None:
+    loop = IN_MAIN[IN_MAIN.index("    for epoch") : IN_MAIN.index("    bar.end")]
+    methods = IN_METHODS[IN_METHODS.index("    def epochs") : IN_METHODS.index("\n\ndef main")]
+    base, theirs = (split(side, PYTHON) for side in (loop, loop.replace("model.tr", "model.tr_")))
+    shown = shorten(split(methods, PYTHON), (base, theirs), ())
+    assert [[unit.text.strip() for unit in side] for side in shown] == [
+        ["for epoch in range(9):", "model.train()", "bar.start(epoch)"],
+        ["for epoch in range(9):", "model.tr_ain()", "bar.start(epoch)"],
+    ]
+    others = "def epochs(self):\n    return fit(self, 9, callbacks=[Bar()], verbose=True)\n"
+    assert shorten(split(others, PYTHON), (base, theirs), ()) == (base, theirs), "it is not there"
+
+
 def test_of_functions_that_go_only_those_are_shown_that_an_edited_one_needs() -> None:
     rates = "def rates(steps):\n    return list(steps)\n\n\n"
     clips = "def test_clips():\n    steps = clip(1)\n    assert steps\n\n\n"
@@ -1633,6 +1648,17 @@ def test_a_definition_that_the_owner_moved_into_an_own_file_is_followed() -> Non
     used = {**ours, "plot.py": "from own import plan\n\nprint(plan)\n"}
     merged = project({"train.py": base}, used, {"train.py": theirs})
     assert "def plan" in (merged.files["own.py"] or "")
+
+
+def test_what_the_owner_moved_to_another_file_is_imported_from_there() -> None:
+    plan, rest = "def plan(n):\n    return n * 2\n", "def rest():\n    return 1\n"
+    base = {"tools.py": f"{plan}\n\n{rest}"}
+    theirs = {**base, "run.py": "from tools import plan, rest\n\nplan(rest())\n"}
+    merged = project(base, {"tools.py": rest, "plans.py": plan}, theirs)
+    moved = "from plans import plan\nfrom tools import rest\n\nplan(rest())\n"
+    assert merged.files["run.py"] == moved and not merged.warnings
+    kept = {"tools.py": f"from plans import plan as plan\n\n{rest}", "plans.py": plan}
+    assert project(base, kept, theirs).files["run.py"] == theirs["run.py"], "it is still there"
 
 
 def test_a_parameter_is_read_as_such_until_it_is_an_attribute() -> None:

@@ -16,11 +16,14 @@ def shorten(ours: Statements, sides: Sides, kept: Statements) -> Sides:
     """The changed statements of both sides, each with the heads around it and a line beside it.
 
     `kept` are the owner's statements outside of the conflict. All statements, unless he has most of
-    the others there, maybe of other objects: he did not move them, but deleted them.
+    the others there, or in functions of his in it, maybe of other objects: he did not move them,
+    but deleted them.
     """
-    if min(map(len, sides)) < _SHORT or len(ours) > len(sides[0]) // 4:
-        return sides
     base, theirs = sides
+    if any(unit.defined for unit in ours) and not any(unit.defined for unit in base):
+        kept, ours = [*kept, *ours], ()
+    if min(map(len, sides)) < _SHORT or len(ours) > len(base) // 4:
+        return sides
     one, two = ([(unit.key, unit.depth - side[0].depth) for unit in side] for side in sides)
     same = dict(pairs(one, two))
     known = set(map(_names_in, kept))

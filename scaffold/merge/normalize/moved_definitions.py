@@ -12,14 +12,58 @@ from dataclasses import replace
 from scaffold.merge.model import OpenFile, open_file
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.order import chunks
-from scaffold.merge.semantics.imports import mended
-from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test
+from scaffold.merge.semantics.imports import import_elsewhere, mended
+from scaffold.merge.semantics.names import UNDEFINED, defines, find_faults, is_test, module_of
 from scaffold.merge.source import style
-from scaffold.merge.source.imports import module_in, uses_module
+from scaffold.merge.source.imports import imports_in, module_in, uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, Statements, split, write_units
-from scaffold.merge.source.versions import Versions
+from scaffold.merge.source.versions import Files, Versions
 
 Chunks = dict[str, list[Statement]]
+
+
+def follow_moved_names(project: Versions) -> Versions:
+    """The project, in which base and theirs import what the owner moved from where it is now."""
+    code = {path: text for path, text in project.ours.items() if path.endswith(".py")}
+    moved = [
+        (path, name, places[0])
+        for path in sorted(code.keys() & project.names.keys())
+        for name in _gone(project.base.get(project.names[path], ""), code[path])
+        if len(places := [other for other in code if _came(name, other, project)]) == 1
+    ]
+    if not moved:
+        return project
+    base, theirs = (
+        {name: _import_moved(name, text, moved, code) for name, text in side.items()}
+        for side in (project.base, project.theirs)
+    )
+    return replace(project, base=base, theirs=theirs)
+
+
+def _gone(base: str, own: str) -> list[str]:
+    """The functions and classes that the owner's version of a module no longer has."""
+    known = {row.called for row in imports_in(own)} if base != own else set()
+    names = re.findall(r"(?m)^(?:def|class) (\w+)", base) if base != own else []
+    return [name for name in names if name not in known and not defines(own, name)]
+
+
+def _came(name: str, path: str, project: Versions) -> bool:
+    """Whether the owner's version of a file has a definition that the generated one has not."""
+    was = project.base.get(project.names.get(path, ""), "")
+    return not is_test(path) and defines(project.ours[path], name) and not defines(was, name)
+
+
+def _import_moved(name: str, text: str, moved: Sequence[tuple[str, str, str]], code: Files) -> str:
+    """A generated file that imports what was moved from where it is now."""
+    for path, what, place in moved if name.endswith(".py") else ():
+        found = any(
+            row.is_from(path) and row.name == what == row.called for row in imports_in(text)
+        )
+        if found and name != place:
+            modules = (module_in(other, place) for other in code.values())
+            module = next(filter(None, modules), module_of(place))
+            text = import_elsewhere(text, what, module)
+    return text
 
 
 def follow_definitions(files: Sequence[OpenFile], project: Versions) -> list[OpenFile]:

@@ -41,6 +41,11 @@ def mended(text: str, before: str, sources: Collection[str]) -> str:
     return text
 
 
+def import_elsewhere(text: str, name: str, module: str) -> str:
+    """The text with a name that it imports from another module."""
+    return _add_import(_remove_import(text, name, last=False), module, name)
+
+
 def _imports(text: str) -> list[Node]:
     return [node for node in tree_of(text).body if isinstance(node, Node)]
 
