@@ -223,15 +223,18 @@ def _merge_dropped(
         merged.files[file.path] = None
         merged.notes.append(f"{file.path} is deleted, with what you added to its lists.")
         return
-    if added := _added(text, base) if file.kind == PYTHON else "":
-        merged.files[file.path] = file.ending.put_on(added)
-        merged.notes.append(f"{file.path} has only what you added to it: the rest is gone.")
-        return
-    cause = name_cause(file.path, base)
     is_test = PurePosixPath(file.path).name.startswith("test_") and file.kind == PYTHON
+    cause = name_cause(file.path, base)
     if is_test and (found := _edited(text, base)):  # nothing imports the other tests
         text, base = found
         merged.notes.append(f"{file.path} has only what you changed in it: the rest is gone.")
+        if not base:  # he only added to it
+            merged.files[file.path] = file.ending.put_on(text)
+            return
+    elif added := _added(text, base) if file.kind == PYTHON else "":
+        merged.files[file.path] = file.ending.put_on(added)
+        merged.notes.append(f"{file.path} has only what you added to it: the rest is gone.")
+        return
     rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
     merged.files[file.path] = file.ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(file.path, 1, cause))

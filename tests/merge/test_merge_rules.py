@@ -112,10 +112,16 @@ def test_a_setting_that_the_owner_renamed_has_that_name_in_new_code() -> None:
             limit_batches: int = 0
     """
     test = 'CASES = {"seed": 1}\n'
-    base = {"config.py": config, "tests/test_train.py": test}
-    ours = {**base, "config.py": config.replace("limit_batches", "most")}
+    page = "Run `train.py --limit-batches 3`.\n"
+    base = {"config.py": config, "tests/test_train.py": test, "README.md": f"{page}\n# End\n"}
+    ours = {path: text.replace("limit_batches", "most") for path, text in base.items()}
+    ours["README.md"] = base["README.md"].replace("--limit-batches", "--most")
+    kept = "def own_run(folder, seed=0, **changes):\n    run(folder, **changes)\n\n\n"
     theirs = {
+        "README.md": "# End\n\nTry `--limit-batches 1`.\n",
         "config.py": config,
+        "tests/test_new.py": kept + "own_run(1, seed=2, limit_batches=3)\n"
+        'assert parse_config("").limit_batches\nsaid("limit_batches was 3")\n',
         "tests/test_train.py": test + 'MORE = {"limit_batches": 2, "seed": 2}\n',
         "evaluate.py": "def evaluate(config, limit):\n    return config.limit_batches or limit\n",
         "search.py": 'def search(config):\n    return ["--limit-batches", config.limit_batches]\n',
@@ -128,6 +134,9 @@ def test_a_setting_that_the_owner_renamed_has_that_name_in_new_code() -> None:
     assert '["--most", config.most]' in (merged.files["search.py"] or "")
     assert '"--most", "--most"' in (merged.files["folds.py"] or "")
     assert "print(own.most)" in (merged.files["folds.py"] or "")
+    assert merged.files["README.md"] == "# End\n\nTry `--most 1`.\n" and not merged.conflicts
+    new = merged.files["tests/test_new.py"] or ""
+    assert new == theirs["tests/test_new.py"].replace("limit_batches", "most")
 
 
 def test_a_file_that_goes_in_which_only_names_of_settings_were_changed_is_no_question() -> None:
@@ -999,6 +1008,10 @@ def test_of_tests_that_go_a_question_shows_what_the_owner_changed() -> None:
     assert take_side(text, True) == f"{start}{helpers}{own}"
     assert f"previously generated\n{test}=======\n>>>>>>>" in text
     assert merged.notes == ["test_net.py has only what you changed in it: the rest is gone."]
+    more = "\n\ndef test_more(net):\n    assert net.more\n"
+    merged = project(base, {"test_net.py": base["test_net.py"] + more}, {})
+    assert merged.files["test_net.py"] == f"{start}{helpers}{more.lstrip()}"
+    assert not merged.conflicts and len(merged.notes) == 1
 
 
 def test_new_lines_below_a_line_that_the_owner_moved_up() -> None:

@@ -52,11 +52,18 @@ def follow_fields(project: Versions) -> Versions:
                 side[name] = name_fields(side[name], paths, known, only=ATTRIBUTE)
                 side[name] = name_fields(side[name], table, known)
                 if f"class {CONFIG}" in side[name]:
-                    side[name] = name_fields(side[name], renamed, known, only=KEY)
+                    side[name] = _name_texts(name_fields(side[name], renamed, known), renamed)
                 if is_test(name):
                     side[name] = _name_words(side[name], renamed, own)
                 elif name in base:
                     side[name] = _name_texts(side[name], _renamed_texts(renamed, own))
+    base, theirs = (
+        {
+            name: _name_flags(text, renamed, project.ours.get(project.place(name), ""))
+            for name, text in side.items()
+        }
+        for side in (base, theirs)
+    )
     return replace(project, base=base, theirs=theirs)
 
 
@@ -149,11 +156,19 @@ def _name_texts(text: str, renamed: Mapping[str, str]) -> str:
     """
     for old, new in renamed.items():
         has_flag = re.search(rf"add_argument\(\s*[\"']--{old.replace('_', '[-_]')}[\"']", text)
-        text = re.sub(rf"([\"']){old}(?=\1)", rf"\g<1>{new}", text)
-        for one, two in ((old, new), (old.replace("_", "-"), new.replace("_", "-"))):
-            text = re.sub(rf"--{one}(?![\w-])", f"--{two}", text)
+        end = r"(?=\1| )" if "_" in old else r"(?=\1)"  # "learning_rate was ..." is no plain word
+        text = re.sub(rf"([\"']){old}{end}", rf"\g<1>{new}", text)
         if has_flag:
             text = re.sub(rf"\.{old}\b", f".{new}", text)
+    return _name_flags(text, renamed, "")
+
+
+def _name_flags(text: str, renamed: Mapping[str, str], own: str) -> str:
+    """A file with the new names of flags, `--seed`, unless the owner's version has the old one."""
+    for old, new in renamed.items():
+        for one, two in {old: new, old.replace("_", "-"): new.replace("_", "-")}.items():
+            flag = rf"--{one}(?![\w-])"
+            text = text if re.search(flag, own) else re.sub(flag, f"--{two}", text)
     return text
 
 
@@ -162,16 +177,33 @@ def _attributes(text: str) -> set[str]:
     return {name for _, _, name, kind in _uses(text, set()) if kind == ATTRIBUTE}
 
 
+def _runs(text: str) -> dict[str, set[str]]:
+    """The functions of a test that pass all other arguments on to `run()`, with their own ones:
+    `signalled_run(folder, **changes)`."""
+    return {
+        node.name: {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+        for node in nodes_of(tree_of(text) if "_run(" in text else ast.Module([], []))
+        if isinstance(node, ast.FunctionDef) and node.name.endswith("_run") and node.args.kwarg
+    }
+
+
+def _is_config(node: ast.expr) -> bool:
+    """Whether a value is one by its name, or by that of what returns it, as in `load_config()`."""
+    named = node.func if isinstance(node, ast.Call) else node
+    return last_name(named).lower().endswith("config")
+
+
 def _uses(text: str, known: set[str]) -> Iterator[tuple[int, int, str, str]]:
     """Where fields are named: line, column in bytes, name, and the kind of place."""
+    runs = _runs(text)
     for node in nodes_of(tree_of(text)):
-        if isinstance(node, ast.Attribute) and last_name(node.value).lower().endswith("config"):
+        if isinstance(node, ast.Attribute) and _is_config(node.value):
             end = node.end_col_offset or 0
             start = end - len(node.attr.encode())
             yield node.end_lineno or node.lineno, start, node.attr, ATTRIBUTE
-        elif isinstance(node, ast.Call) and last_name(node.func) in TAKE_FIELDS:
+        elif isinstance(node, ast.Call) and last_name(node.func) in TAKE_FIELDS | runs.keys():
             for word in node.keywords:
-                if word.arg:
+                if word.arg and word.arg not in runs.get(last_name(node.func), ()):
                     yield word.lineno, word.col_offset, word.arg, NAME
         elif isinstance(node, ast.ClassDef) and node.name == CONFIG:
             for name, field in fields_in(node):
