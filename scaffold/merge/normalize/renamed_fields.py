@@ -52,7 +52,9 @@ def follow_fields(project: Versions) -> Versions:
                 side[name] = name_fields(side[name], paths, known, only=ATTRIBUTE)
                 side[name] = name_fields(side[name], table, known)
                 if f"class {CONFIG}" in side[name]:
-                    side[name] = _name_texts(name_fields(side[name], renamed, known), renamed)
+                    gone = {old: new for old, new in renamed.items() if not _says(own, old)}
+                    side[name] = name_fields(side[name], renamed, known, only=KEY)
+                    side[name] = _name_texts(name_fields(side[name], gone, known), gone)
                 if is_test(name):
                     side[name] = _name_words(side[name], renamed, own)
                 elif name in base:
@@ -141,6 +143,11 @@ def name_fields(text: str, renamed: Mapping[str, str], known: set[str], *, only:
         if name in renamed and only in ("", kind) and row[column:end] == name.encode():
             rows[line - 1] = (row[:column] + renamed[name].encode() + row[end:]).decode()
     return "\n".join(rows)
+
+
+def _says(own: str, field: str) -> bool:
+    """Whether a file of the owner's has the old name of a field as a text, or as a flag."""
+    return bool(re.search(rf"[\"'](--)?{field.replace('_', '[-_]')}[\"']", own))
 
 
 def _renamed_texts(renamed: Mapping[str, str], own: str) -> dict[str, str]:
