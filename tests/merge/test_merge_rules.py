@@ -1670,6 +1670,13 @@ def test_what_the_owner_moved_to_another_file_is_imported_from_there() -> None:
     merged = project(base, {"tools.py": rest, "plans.py": plan}, theirs)
     moved = "from plans import plan\nfrom tools import rest\n\nplan(rest())\n"
     assert merged.files["run.py"] == moved and not merged.warnings
+    package = {
+        "tools.py": rest,
+        "own/plans.py": plan,
+        "own/__init__.py": "from .plans import plan\n",
+    }
+    text = project(base, package, theirs).files["run.py"]
+    assert text == moved.replace("plans import plan", "own.plans import plan")
     kept = {"tools.py": f"from plans import plan as plan\n\n{rest}", "plans.py": plan}
     assert project(base, kept, theirs).files["run.py"] == theirs["run.py"], "it is still there"
 

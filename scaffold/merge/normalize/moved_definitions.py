@@ -34,7 +34,7 @@ def follow_moved_names(project: Versions) -> Versions:
     if not moved:
         return project
     base, theirs = (
-        {name: _import_moved(name, text, moved, code) for name, text in side.items()}
+        {name: _import_moved(project.place(name), text, moved, code) for name, text in side.items()}
         for side in (project.base, project.theirs)
     )
     return replace(project, base=base, theirs=theirs)
@@ -53,17 +53,23 @@ def _came(name: str, path: str, project: Versions) -> bool:
     return not is_test(path) and defines(project.ours[path], name) and not defines(was, name)
 
 
-def _import_moved(name: str, text: str, moved: Sequence[tuple[str, str, str]], code: Files) -> str:
-    """A generated file that imports what was moved from where it is now."""
-    for path, what, place in moved if name.endswith(".py") else ():
-        found = any(
-            row.is_from(path) and row.name == what == row.called for row in imports_in(text)
-        )
-        if found and name != place:
-            modules = (module_in(other, place) for other in code.values())
-            module = next(filter(None, modules), module_of(place))
-            text = import_elsewhere(text, what, module)
+def _import_moved(at: str, text: str, moved: Sequence[tuple[str, str, str]], code: Files) -> str:
+    """The generated file at a path, which imports what was moved from where it is now."""
+    for path, name, place in moved if at.endswith(".py") else ():
+        rows = [row for row in imports_in(text) if row.is_from(path)]
+        if at != place and any(row.name == name == row.called for row in rows):
+            modules = [
+                module
+                for other, own in code.items()
+                if (module := module_in(own, place))
+                and (not module.startswith(".") or _folder(other) == _folder(at))
+            ]
+            text = import_elsewhere(text, name, [*modules, module_of(place)][0])
     return text
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def follow_definitions(files: Sequence[OpenFile], project: Versions) -> list[OpenFile]:
