@@ -674,6 +674,23 @@ def test_a_new_row_between_two_that_the_owner_deleted_comes() -> None:
     assert clean(base, ours, said, "README.md") == ours, "the end of the row above"
 
 
+def test_a_row_that_the_owner_rewrote_or_goes_on_with_is_that_about_the_same_file() -> None:
+    base = "# Files\n\n- `log`: values\n- `net`: the final weights\n"
+    own = "- `net`: the average of all weights\n- `last`: the weights at the end\n"
+    ours = base.replace("- `net`: the final weights\n", own)
+    theirs = base.replace("- `net`", "- `curves`: values\n- `net`")
+    assert clean(base, ours, theirs, "README.md") == ours.replace(
+        "- `net`", "- `curves`: values\n- `net`"
+    )
+    ours = base.replace("values\n", "values\n  of all runs\n")
+    theirs = base.replace("- `log`: values\n", "")
+    merged = merge(base, ours, theirs, "README.md")
+    assert merged.files["README.md"] == theirs, "it would go on with another row"
+    assert merged.notes == [
+        "README.md: your lines go with what the update removes there:\n    of all runs"
+    ]
+
+
 def test_names_in_what_a_test_replaces_are_followed() -> None:
     train = "def evaluate():\n    return 1\n\n\nprint(evaluate())\n"
     base = "import train\n\n\ndef test_it(patch):\n    assert train.evaluate()\n"

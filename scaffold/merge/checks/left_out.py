@@ -1,6 +1,6 @@
 """What an update says in a document, beside lines that its owner changed, deleted or moved.
 
-`normalize/documents.py` leaves it out: here, it is told.
+`normalize/documents.py` leaves it out: here, it is told. So is what goes of the owner's lines.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,14 +31,21 @@ def tell_left_out(project: Versions, merged: Mapping[str, str | None]) -> Iterat
             if line not in base and line not in now and not get_close_matches(line, written, 1)
         ]
         if left_out:
-            rows = "\n".join(f"  {line}" for line in left_out)
-            yield f"{path}: left out, because you changed or deleted the lines around it:\n{rows}"
+            what = "left out, because you changed or deleted the lines around it"
+            yield f"{path}: {what}:\n{_shown(left_out)}"
+        lost = [line for line in ours if line not in base and line not in now]
+        if lost and set(written) <= set(theirs):  # his words are in no other line
+            yield f"{path}: your lines go with what the update removes there:\n{_shown(lost)}"
         gone = [line for line in base if line not in theirs and line not in ours]
         for page in pages:
             kept = [line for line in gone if line in _lines(project.ours[page])]
             if page not in project.names and kept:
-                rows = "\n".join(f"  {line}" for line in kept)
-                yield f"{page}: this was in {path}, where the update changes or removes it:\n{rows}"
+                what = f"this was in {path}, where the update changes or removes it"
+                yield f"{page}: {what}:\n{_shown(kept)}"
+
+
+def _shown(lines: list[str]) -> str:
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def _lines(text: str) -> list[str]:

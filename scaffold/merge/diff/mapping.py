@@ -292,13 +292,14 @@ def anchor(unit: Statement) -> tuple[str, ...]:
 
 
 def _row_anchor(text: str) -> tuple[str, ...]:
-    """The key of a row of TOML, YAML or shell, or the package of a requirement."""
+    """The key of a row of TOML, YAML or shell, the package of a requirement, or the file that a
+    row of a list is about."""
     if option := job_option(text):
         return ("row", "option", option)
     variable = re.match(r"(?:export|ENV|ARG)\s+(\w+)[=\s]", text)
     if variable:
         return ("row", "variable", variable[1])
-    found = re.match(r"[\"'-]*\s*([\w.-]+)[\"']?\s*(?:[=:<>~!,;\[\"']|$)", text)
+    found = re.match(r"[\"'-]*\s*`?([\w.*-]+)[\"'`]?\s*(?:[=:<>~!,;\[\"']|$)", text)
     return ("row", found[1].lower()) if found else ()
 
 

@@ -7,7 +7,7 @@ list or table still has others, and the owner has no row of that file.
 
 import re
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, takewhile
 
 from scaffold.merge.diff.mapping import align
 from scaffold.merge.source.imports import imports_in
@@ -28,6 +28,19 @@ def follow_own_imports(base: Statements, ours: Statements, theirs: Statements) -
             was += [ours[place] for place in own.inserts[row]]
         is_own = gone[row + 1] and own.match[row] in places
         was.append(own.of(row) or unit if is_own else unit)
+    return was, list(theirs)
+
+
+def follow_rows(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
+    """The pristine document with the lines with which its owner went on in rows that go: they go
+    with them."""
+    own, new = align(base, ours), align(base, theirs)
+    was: list[Statement] = []
+    for row, unit in enumerate(base):
+        was.append(unit)
+        more = (ours[place] for place in own.inserts[row + 1])
+        if own.of(row) and not new.of(row):
+            was += takewhile(lambda line: line.margin and not line.blanks, more)
     return was, list(theirs)
 
 

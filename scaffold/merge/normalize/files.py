@@ -9,6 +9,7 @@ from scaffold.merge.normalize.documents import (
     follow_deleted,
     follow_own_imports,
     follow_phrases,
+    follow_rows,
 )
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.imports import follow_imports
@@ -35,7 +36,7 @@ IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in pl
 
 SPELLING: tuple[Rule, ...] = (follow_annotations, follow_imports, follow_keys, follow_output_calls)
 PLACES: tuple[Rule, ...] = (follow_moved_calls, follow_order)
-PAGES: tuple[Rule, ...] = (follow_own_imports, follow_phrases, follow_deleted)
+PAGES: tuple[Rule, ...] = (follow_own_imports, follow_rows, follow_phrases, follow_deleted)
 
 
 def normalize_files(files: Sequence[OpenFile], ours: Mapping[str, str]) -> None:
