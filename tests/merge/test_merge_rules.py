@@ -1267,6 +1267,22 @@ def test_a_new_line_behind_what_it_is_for_is_asked_about() -> None:
     assert "    m.flush()\n    m.save(model)" in clean(base, ours, quiet)
 
 
+@pytest.mark.parametrize("first", ["optimizer.step()", "schedule.tell()"])
+def test_a_line_that_goes_and_that_the_owner_does_for_each_of_several_is_asked_about(
+    first: str,
+) -> None:
+    line, head = "        schedule.step()\n", "        for optimizer, schedule in pairs:\n"
+    ours = f"{STEP}{head}            {first}\n    {line}"
+    assert "(schedule is one of several here)" in asked(f"{STEP}{line}", ours, STEP)
+
+
+def test_own_work_on_weights_in_another_function_sees_its_own_ones() -> None:
+    base = "def test_one():\n    assert run()\n"
+    own = "def test_layer():\n    model = Linear(2, 2)\n    nn.init.constant_(model.weight, 1)\n"
+    new = "def test_ema():\n    ema = Ema()\n    with ema.applied():\n        assert run()\n"
+    assert new in clean(base, f"{base}\n\n{own}", f"{base}\n\n{new}")
+
+
 def test_a_line_that_would_leave_another_loop_is_asked_about() -> None:
     skips = "        if loss.isnan():\n            continue\n"
     ours = STEP.replace("        loss.backward()", f"{skips}        loss.backward()")

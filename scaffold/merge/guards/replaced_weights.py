@@ -31,15 +31,16 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     units = triple.ours.units
     for gap, places in enumerate(triple.theirs.inserts):
         brought = [triple.theirs.units[place] for place in places]
-        levels = [unit.depth for unit in brought if puts_in_other_weights(unit.text)]
+        puts = [unit for unit in brought if puts_in_other_weights(unit.text)]
+        levels, scopes = [unit.depth for unit in puts], {unit.scope for unit in puts}
         if not levels:
             continue
         below = [triple.ours.of(row) for row in range(gap, min(gap + _NEAR, len(triple.base)))]
         read = read_in(filter(None, below))
         for place in triple.ours.inserts[gap]:
             unit = units[place]
-            if unit.depth > max(levels):  # in a loop that ends above it
-                continue
+            if unit.depth > max(levels) or unit.scope not in scopes:
+                continue  # in a loop that ends above it, or in another function
             bound = effects_of(unit).binds if isinstance(unit.node, ast.Assign) else set()
             block = [row for row in block_of(units, place) if row not in triple.ours.number_of]
             texts = [units[row].text for row in (place, *block)]

@@ -7,7 +7,7 @@ the test reads those of the last epoch if the test was deleted.
 import ast
 from collections.abc import Iterator
 
-from scaffold.merge.diff.deletions import show_what_is_deleted
+from scaffold.merge.diff.deletions import moved_and_gone, show_what_is_deleted
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple, called_in
 from scaffold.merge.semantics.effects import effects_of, read_effects
@@ -21,6 +21,7 @@ _NEAR = 3  # statements below a new one, in which the owner may wrap what it bin
 def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     """The gaps of such lines, each with the reason."""
     yield from _other_items(triple)
+    yield from _in_own_loops(triple)
     yield from _wrapped(triple)
     sides = triple.theirs, triple.ours
     found = [Sources(side.units, _changed_by_calls(side.units)) for side in sides]
@@ -46,6 +47,20 @@ def _other_items(triple: Triple) -> Iterator[tuple[Hunk, str]]:
             if name and row not in own.number_of:
                 yield (number, number + 1), f"{name} would have a different value here"
                 break
+
+
+def _in_own_loops(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The lines that go, and that the owner does for each of several: `for row in rows`."""
+    own = triple.ours
+    kept = [(place, (row, row + 1)) for place, row in own.number_of.items()]
+    going: list[tuple[int, Hunk]] = [row for row in kept if not triple.theirs.of(row[1][0])]
+    going += [(place, (own.gap_of[place],) * 2) for place in moved_and_gone(triple)[0]]
+    for place, hunk in going:
+        for head in own.heads(place):
+            is_own = head not in own.number_of and isinstance(own.units[head].node, ast.For)
+            names = effects_of(own.units[head]).binds if is_own else set()
+            if used := names & effects_of(own.units[place]).reads:
+                yield hunk, f"{min(used)} is one of several here"
 
 
 def _wrapped(triple: Triple) -> Iterator[tuple[Hunk, str]]:
