@@ -3151,6 +3151,12 @@ def test_what_runs_once_a_step_is_asked_about_in_a_window_of_the_owner(beside: s
     assert theirs != EACH_BATCH and "for each batch" in asked(EACH_BATCH, IN_WINDOW, theirs)
 
 
+def test_a_count_of_batches_is_asked_about_where_several_make_a_step() -> None:
+    ours = STEP.replace("    for batch", "    steps = 3 * len(loader)\n    for batch")
+    assert "(it counts batches" in asked(STEP, ours, ACCUMULATED)
+    assert "steps = 3" in clean(STEP, ours, STEP.replace("zero_grad()", "zero_grad(True)"))
+
+
 def test_two_ways_to_accumulate_gradients_are_asked_about() -> None:
     base = "def main():\n    accelerator = Accelerator(cpu=True)\n    train(accelerator)\n"
     ours, theirs = (

@@ -13,6 +13,7 @@ from scaffold.merge.guards.lost_attributes import find_lost_attributes
 from scaffold.merge.guards.moved_out import find_moved_out
 from scaffold.merge.guards.name_clashes import find_name_clashes
 from scaffold.merge.guards.own_accumulation import (
+    find_counted_batches,
     find_lines_per_batch,
     find_refused_accumulation,
     find_repeated_accumulation,
@@ -51,6 +52,7 @@ GUARDS: tuple[Callable[[Assembly], Iterator[tuple[Hunk, str]]], ...] = (
     find_refused_accumulation,
     find_lines_per_batch,
     find_repeated_accumulation,
+    find_counted_batches,
 )
 
 _UNREADABLE = Fault(UNREADABLE, "")

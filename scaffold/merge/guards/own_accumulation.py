@@ -16,6 +16,7 @@ from scaffold.merge.source.statement import Statements
 from scaffold.merge.source.training import (
     accumulates,
     checks_environment,
+    counts_batches,
     is_done_once,
     sets_accumulation,
     steps_optimizer,
@@ -23,6 +24,7 @@ from scaffold.merge.source.training import (
 
 _REASON = "it refuses the gradient_accumulation_steps that you give Accelerator"
 _REPEATED = "you already make a step from several batches"
+_COUNTED = "it counts batches, and a step is made from several"
 _PER_BATCH = "it would run for each batch, not for each step"
 
 
@@ -61,6 +63,19 @@ def find_lines_per_batch(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         steps = (number for number in beside if is_done_once(triple.base[number].text))
         if places and any(_is_in_own_window(triple, number) for number in steps):
             yield (gap, gap), _PER_BATCH
+
+
+def find_counted_batches(triple: Triple) -> Iterator[tuple[Hunk, str]]:
+    """The owner's counts of steps, one for each batch, where the update makes one from several."""
+    if not any(accumulates(unit.text) for unit in triple.theirs.added):
+        return
+    for number, unit in enumerate(triple.base):
+        there = triple.ours.of(number)
+        if there and there.key != unit.key and counts_batches(there.text):
+            yield (number, number + 1), _COUNTED
+    for gap, places in enumerate(triple.ours.inserts):
+        if any(counts_batches(triple.ours.units[place].text) for place in places):
+            yield (gap, gap), _COUNTED
 
 
 def _is_in_own_window(triple: Triple, number: int) -> bool:

@@ -29,6 +29,7 @@ has_gradients = re.compile(r"\.(backward|grad)\b").search  # they add up over th
 is_done_once = re.compile(r"\.(zero_grad|step)\(").search  # a step, for all of its parts
 steps_schedule = re.compile(r"\s*(\w+\.)*\w*sched\w*\.step\(").match
 steps_optimizer = re.compile(r"\boptim\w*\.(zero_grad|step)\(").search
+counts_batches = re.compile(r"\* len\(\w*loader\)|\blen\(\w*loader\) \*").search  # of all epochs
 accumulates = re.compile(r"\s*with .*\.accumulate\(").match  # makes a step from several parts
 waits_for_parts = re.compile(r"\s*if not \w+\.sync_gradients:").match  # until all are done
 sets_accumulation = re.compile(r"Accelerator\([\s\S]*\bgradient_accumulation_\w+=").search
