@@ -61,7 +61,8 @@ def _import_moved(at: str, text: str, moved: Sequence[tuple[str, str, str]], cod
             modules = [
                 module
                 for other, own in code.items()
-                if (module := module_in(own, place))
+                if module_of(place).rpartition(".")[2] in own
+                and (module := module_in(own, place))
                 and (not module.startswith(".") or _folder(other) == _folder(at))
             ]
             text = import_elsewhere(text, name, [*modules, module_of(place)][0])
