@@ -11,7 +11,8 @@ from scaffold.merge.source.versions import Versions
 
 
 def tell_left_out(project: Versions, merged: Mapping[str, str | None]) -> Iterator[str]:
-    """Notes with the new lines that no document has, and the old ones that an own one still has.
+    """Notes with the new lines that no document has, the owner's lines that go, and the old ones
+    that a page of his still has.
 
     `merged` are the files after the update that it concerns.
     """
