@@ -4,9 +4,8 @@ Each file has three versions: as it was generated, as its owner edited it, and a
 generated now. `merge_files` merges all files; `diff/assemble.py` merges one.
 """
 
-import ast
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -28,6 +27,12 @@ from scaffold.merge.guards.broken_names import verify
 from scaffold.merge.model import OpenFile, broken_line, kind_of, laid_out, mended_text, open_file
 from scaffold.merge.normalize.absorbed_files import follow_absorbed
 from scaffold.merge.normalize.config_forms import follow_settings
+from scaffold.merge.normalize.dropped_files import (
+    find_added,
+    find_edited,
+    only_adds_to_lists,
+    says_same,
+)
 from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
 from scaffold.merge.normalize.import_paths import follow_import_paths
 from scaffold.merge.normalize.moved_definitions import (
@@ -37,15 +42,13 @@ from scaffold.merge.normalize.moved_definitions import (
 )
 from scaffold.merge.normalize.new_files import name_new_files
 from scaffold.merge.normalize.notebooks import merge_notebook
-from scaffold.merge.normalize.order import Part, chunks
+from scaffold.merge.normalize.order import chunks
 from scaffold.merge.normalize.renamed_fields import follow_fields
-from scaffold.merge.semantics.effects import only_adds
 from scaffold.merge.semantics.imports import mended
-from scaffold.merge.semantics.names import UNDEFINED, find_faults, is_test, module_of
+from scaffold.merge.semantics.names import is_test, module_of
 from scaffold.merge.source import style
-from scaffold.merge.source.imports import imports_in, imports_of
+from scaffold.merge.source.imports import imports_in
 from scaffold.merge.source.notebooks import NOTEBOOK, read_notebook
-from scaffold.merge.source.parse import nodes_of, tree_of
 from scaffold.merge.source.statement import PYTHON, TEXT, split, write_units
 from scaffold.merge.source.versions import Files, Generated, Versions
 
@@ -216,83 +219,28 @@ def _merge_dropped(
     if file.path.endswith(NOTEBOOK) and text != base:
         merged.notes.append(f"{file.path} is no longer generated: your notebook stays.")
         return
-    if text == base or _says_same(file.path, text, base, files):
+    if text == base or says_same(file.path, text, base, files):
         merged.files[file.path] = None
         return
-    if file.kind == PYTHON and _only_adds_to_lists(text, base):
+    if file.kind == PYTHON and only_adds_to_lists(text, base):
         merged.files[file.path] = None
         merged.notes.append(f"{file.path} is deleted, with what you added to its lists.")
         return
     is_test = PurePosixPath(file.path).name.startswith("test_") and file.kind == PYTHON
     cause = name_cause(file.path, base)
-    if is_test and (found := _edited(text, base)):  # nothing imports the other tests
+    if is_test and (found := find_edited(text, base)):  # nothing imports the other tests
         text, base = found
         merged.notes.append(f"{file.path} has only what you changed in it: the rest is gone.")
         if not base:  # he only added to it
             merged.files[file.path] = file.ending.put_on(text)
             return
-    elif added := _added(text, base) if file.kind == PYTHON else "":
+    elif added := find_added(text, base) if file.kind == PYTHON else "":
         merged.files[file.path] = file.ending.put_on(added)
         merged.notes.append(f"{file.path} has only what you added to it: the rest is gone.")
         return
     rows = frame(text.split("\n")[:-1], base.split("\n")[:-1], (), cause)
     merged.files[file.path] = file.ending.put_on("".join(f"{row}\n" for row in rows))
     merged.conflicts.append(Conflict(file.path, 1, cause))
-
-
-def _added(text: str, base: str) -> str:
-    """The definitions that an owner added to a file, if they changed none, and need none of it."""
-    known, own = (list(chunks(split(side, PYTHON))) for side in (base, text))
-    kept = [part for part in known if not part[0].startswith("Import")]
-    new = [part for part in own if part not in kept]
-    has_all = all(part in own for part in kept)
-    if not has_all or not any(name.startswith(_DEFINITIONS) for name, _ in new):
-        return ""
-    found = mended(write_units([unit for _, chunk in new for unit in chunk]), "", ())
-    return "" if any(row.kind == UNDEFINED for row in find_faults(found)) else found.lstrip("\n")
-
-
-def _edited(text: str, base: str) -> tuple[str, str] | None:
-    """What an owner changed in a file of tests, with what it needs, and that as it was."""
-    known, own = (list(chunks(split(side, PYTHON))) for side in (base, text))
-    parts = [part for part, _ in own if part.startswith(("bind ", *_DEFINITIONS))]
-    named = {part for part in parts if part.split()[1].isidentifier()}
-    kept = {part for part, _ in own} - named  # imports, and what sets something up
-    changed = {part for part, chunk in own if (part, chunk) not in known}
-    more = edited = {part for part in changed if not part.startswith("Import")}
-    while more:
-        kept |= more
-        code = mended(_written(own, kept), "", ())
-        needed = {row.name for row in find_faults(code) if row.kind == UNDEFINED}
-        needed |= {node.arg for node in nodes_of(tree_of(code)) if isinstance(node, ast.arg)}
-        more = {part for part in named - kept if needed.intersection(part.split()[1:])}
-    return (code.lstrip("\n"), _written(known, edited).lstrip("\n")) if edited else None
-
-
-def _written(parts: Sequence[Part], names: Collection[str]) -> str:
-    return write_units([unit for part, chunk in parts if part in names for unit in chunk])
-
-
-def _only_adds_to_lists(text: str, base: str) -> bool:
-    """Whether an owner only put more into the lists and dicts of a file."""
-    sides = [split(side, PYTHON) for side in (base, text)]
-    return len(sides[0]) == len(sides[1]) and all(
-        (one.same, one.depth) == (two.same, two.depth) or only_adds(one, two)
-        for one, two in zip(*sides, strict=True)
-    )
-
-
-def _says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> bool:
-    """Whether the owner only laid out a file in another way, imported what it needs from elsewhere,
-    or renamed what other files rename."""
-    if kind_of(path) != PYTHON:
-        return False
-    pairs = {pair for file in files for pair in file.renames.everywhere.items()}
-    sides = [[row for row in split(side, PYTHON) if not imports_of(row)] for side in (base, own)]
-    return len(sides[0]) == len(sides[1]) and all(
-        one.depth == two.depth and style.says_same(one, two, pairs)
-        for one, two in zip(*sides, strict=True)
-    )
 
 
 def _assemble_all(

@@ -12,7 +12,7 @@ from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.flow import read_in
 from scaffold.merge.semantics.imports import mended, replace_rows
 from scaffold.merge.semantics.names import defines, is_test, module_of
-from scaffold.merge.source.imports import imports_in, module_in
+from scaffold.merge.source.imports import imports_in, modules_in
 from scaffold.merge.source.parse import nodes_of, tree_of
 from scaffold.merge.source.statement import PYTHON, Statement, split, write_units
 from scaffold.merge.source.versions import Files, Versions
@@ -125,9 +125,9 @@ def _moved(absorbed: Absorbed, was: Chunks, side: Files, project: Versions) -> d
 
 def _module_in(absorbed: Absorbed, ours: Files) -> str:
     """The module of the new place, as the owner's code imports it."""
-    code = (text for path, text in ours.items() if path.endswith(".py"))
-    found = (module_in(text, absorbed.into) for text in code)
-    return next(filter(None, found), module_of(absorbed.into))
+    code = {path: text for path, text in ours.items() if path.endswith(".py")}
+    found = (module for _, module in modules_in(code, absorbed.into))
+    return next(found, module_of(absorbed.into))
 
 
 def _import_from(text: str, old: str, new: str) -> str:

@@ -15,7 +15,7 @@ from scaffold.merge.normalize.order import chunks
 from scaffold.merge.semantics.imports import import_elsewhere, mended
 from scaffold.merge.semantics.names import UNDEFINED, defines, find_faults, is_test, module_of
 from scaffold.merge.source import style
-from scaffold.merge.source.imports import imports_in, module_in, uses_module
+from scaffold.merge.source.imports import imports_in, module_in, modules_in, uses_module
 from scaffold.merge.source.statement import PYTHON, Statement, Statements, split, write_units
 from scaffold.merge.source.versions import Files, Versions
 
@@ -60,10 +60,8 @@ def _import_moved(at: str, text: str, moved: Sequence[tuple[str, str, str]], cod
         if at != place and any(row.name == name == row.called for row in rows):
             modules = [
                 module
-                for other, own in code.items()
-                if module_of(place).rpartition(".")[2] in own
-                and (module := module_in(own, place))
-                and (not module.startswith(".") or _folder(other) == _folder(at))
+                for other, module in modules_in(code, place)
+                if not module.startswith(".") or _folder(other) == _folder(at)
             ]
             text = import_elsewhere(text, name, [*modules, module_of(place)][0])
     return text

@@ -2,9 +2,10 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import PurePosixPath
 
 from scaffold.merge.source.parse import nodes_of, tree_of
 from scaffold.merge.source.statement import Statement
@@ -74,6 +75,14 @@ def module_in(text: str, path: str) -> str:
     """The module at a path, as another file imports names from it, with the dots in front."""
     found = (row for row in imports_in(text) if row.name and row.is_from(path))
     return next(("." * row.level + row.module for row in found), "")
+
+
+def modules_in(code: Mapping[str, str], path: str) -> Iterator[tuple[str, str]]:
+    """How other files import names from one: the path of each, and the module, with its dots."""
+    stem = PurePosixPath(path).stem
+    for other, text in code.items():
+        if stem in text and (module := module_in(text, path)):
+            yield other, module
 
 
 def uses_module(text: str, path: str) -> bool:
