@@ -19,8 +19,8 @@ if not accelerator.sync_gradients:
 #: replace count_batch without tokens
 
 #: replace batches with tokens
-remaining = iter(bar)
-while window := list(islice(remaining, config.gradient_accumulation_steps)):
+iterator = iter(bar)
+while window := list(islice(iterator, config.gradient_accumulation_steps)):
     ...  #: keep finished
     # each backward pass divides by the tokens of all batches of the step
     tokens = sum(count_tokens(targets).sum() for *_, targets in window)
