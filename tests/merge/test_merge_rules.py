@@ -65,9 +65,10 @@ def test_hints_that_the_owner_took_out_stay_out() -> None:
         "def add(a: int, b: int) -> int:\n    return a + b\n\n\ndef one() -> int:\n    return 1\n"
     )
     ours = base.replace(": int", "").replace(" -> int", "")
-    theirs = base.replace("def one() -> int", "def one() -> float")
-    text = clean(base, ours, theirs + "\n\ndef two() -> int:\n    return 2\n")
-    assert "def one():" in text and "def two():" in text
+    new = "\n\ndef two() -> int:\n    return 2\n"
+    assert clean(base, ours, base.replace("return 1", "return 9") + new) == (
+        ours.replace("return 1", "return 9") + new
+    )
 
 
 def test_hints_that_an_update_brings_stay_where_there_were_none() -> None:
@@ -75,14 +76,6 @@ def test_hints_that_an_update_brings_stay_where_there_were_none() -> None:
     theirs = base.replace("(a, b)", "(a: int, b: int) -> int")
     text = clean(base, base.replace("return 1", "return 10 - 9"), theirs)
     assert "def add(a: int, b: int) -> int:" in text and "10 - 9" in text
-
-
-def test_a_method_without_a_hint_takes_none_from_those_of_other_classes() -> None:
-    base = "class A:\n    def init(self):\n        return 1\n"
-    base += "\n\nclass B:\n    def init(self) -> None:\n        return 2\n"
-    new = "\n\nclass C:\n    def init(self) -> None:\n        return 3\n"
-    text = clean(base, base.replace("return 1", "return 9"), base + new)
-    assert text == base.replace("return 1", "return 9") + new
 
 
 def test_fields_that_both_sides_add_in_two_places_are_one_question() -> None:
@@ -137,6 +130,40 @@ def test_a_setting_that_the_owner_renamed_has_that_name_in_new_code() -> None:
     assert merged.files["README.md"] == "# End\n\nTry `--most 1`.\n" and not merged.conflicts
     new = merged.files["tests/test_new.py"] or ""
     assert new == theirs["tests/test_new.py"].replace("limit_batches", "most")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        '{}: {} = option({}, "{}")',
+        '{}: {} = field(default={}, metadata={{"help": "{}"}})',
+        "{0}: Annotated[{1}, arg(help='{3}')] = {2}",
+    ],
+    ids=["own", "field", "annotated"],
+)
+def test_new_fields_have_the_form_of_the_others(form: str) -> None:
+    """An own parser may read `metadata["help"]` of each field."""
+    rows = [
+        ("epochs", "int", "4", "passes over the data"),
+        ("seed", "int", "0", "seeds the weights; 0 too"),
+        ("rate", "float", "0.1", "step size"),
+        ("clip", "float", "1.0", "0: off"),
+    ]
+    new = [
+        ("decay", "float", "0.9", "of the average"),
+        ("unit", "str", "''", "a 's', \"e\" or none"),
+    ]
+
+    def config(form: str, rows: list[tuple[str, ...]]) -> str:
+        return "class Config:\n" + "".join(f"    {form.format(*row)}\n" for row in rows)
+
+    plain = "{}: {} = {}  # {}"
+    ours = config(form, rows).replace("4", "9")
+    changed = [rows[0], rows[1], ("rate", "float", "0.2", "step size"), *new]
+    merged = clean(config(plain, rows), ours, config(plain, changed), "config.py")
+    quote = '"' if '"{' in form else "'"
+    new[1] = (*new[1][:3], new[1][3].replace(quote, f"\\{quote}"))
+    assert merged == config(form, [*changed[:3], *new]).replace("4", "9")
 
 
 def test_a_file_that_goes_in_which_only_names_of_settings_were_changed_is_no_question() -> None:
@@ -276,6 +303,28 @@ WINDOW = STEP.replace(
 def test_lines_of_ones_own_are_in_the_block_that_an_update_opens_around_them(own: str) -> None:
     expected = WINDOW.replace(indent(FORWARD, "    "), indent(own, "    "))
     assert clean(STEP, STEP.replace(FORWARD, own), WINDOW) == expected.lstrip()
+
+
+def test_new_lines_that_read_what_the_owner_replaced_are_one_question() -> None:
+    base = dedent("""
+        def main(loader, model):
+            optimizer = AdamW(model.parameters())
+            rate = 0.1
+            for batch in loader:
+                loss = model(batch, rate)
+                loss.backward()
+                optimizer.step()
+            return loss
+    """)
+    ours = base.replace("optimizer = AdamW(", "first, second = build(")
+    ours = ours.replace("optimizer.step()", "first.step()\n        second.step()")
+    theirs = base.replace("    rate", "    hooks = Hooks(optimizer)\n    rate")
+    theirs = theirs.replace("        loss.b", '        hooks.call("loss")\n        loss.b')
+    theirs = theirs.replace("    return", '    hooks.call("end")\n    return')
+    merged = merge(base, ours, theirs)
+    text = take_side(merged.files["train.py"] or "", True)
+    assert [row.label for row in merged.conflicts] == ["the update (optimizer would be undefined)"]
+    assert text.count("hooks.call(") == 2
 
 
 def test_a_block_of_ones_own_that_ends_after_that_of_the_update_is_asked_about() -> None:

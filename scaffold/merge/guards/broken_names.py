@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from scaffold.merge.diff.assemble import Assembly, Clash, choose, choose_ours
+from scaffold.merge.diff.assemble import Assembly, Clash, Piece, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes, their_parts, with_sources
 from scaffold.merge.diff.leaving import adds_to_what_goes
 from scaffold.merge.diff.triple import Hunk, Triple
@@ -36,7 +36,7 @@ from scaffold.merge.semantics.names import (
 )
 from scaffold.merge.source.imports import Import, imports_of
 from scaffold.merge.source.parse import parse
-from scaffold.merge.source.statement import PYTHON, TOML, Statements, write_units
+from scaffold.merge.source.statement import PYTHON, TOML, Statement, Statements, write_units
 
 # each yields hunks with a reason to ask
 GUARDS: tuple[Callable[[Assembly], Iterator[tuple[Hunk, str]]], ...] = (
@@ -79,7 +79,7 @@ def verify(file: OpenFile) -> None:
             file.doubts |= dict.fromkeys(moving, "it would end up in another block")
             continue
         # with the owner's side of all conflicts, nothing else may need the other side
-        code = choose(pieces, lambda clash: clash.theirs if clash.is_alone else clash.ours)
+        code = _with_adapted(file, pieces)
         text = write_units(code) if open_hunks else mended_text(file, pieces)
         new = [
             fault
@@ -112,6 +112,22 @@ def verify(file: OpenFile) -> None:
         _balance(file)
     elif _UNREADABLE in _new_faults(file, _merged(file)):
         file.doubts = {(0, len(file.assembly.base) + 1): UNREADABLE}  # the file as a whole
+
+
+def _with_adapted(file: OpenFile, pieces: Sequence[Piece]) -> list[Statement]:
+    """The file with the owner's side of all conflicts, and with lines that an update only adds and
+    that read what the owner renamed or replaced: whoever wants the feature adapts them."""
+    asked = [piece for piece in pieces if isinstance(piece, Clash)]
+    brought = {name for clash in asked for unit in clash.theirs for name in effects_of(unit).binds}
+
+    def side(clash: Clash) -> Sequence[Statement]:
+        reason = file.doubts.get(clash.hunk, "")
+        name = reason.partition(" ")[0]
+        to_adapt = reason == UNDEFINED.format(name=name) and name not in brought
+        is_added = not clash.ours and not clash.base
+        return clash.theirs if clash.is_alone or (is_added and to_adapt) else clash.ours
+
+    return choose(pieces, side)
 
 
 def _doubt_all(file: OpenFile, faults: Sequence[Fault], clashes: Sequence[Clash]) -> bool:

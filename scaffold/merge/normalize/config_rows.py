@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from scaffold.merge.diff.expression import LINE_LENGTH, lay_out
-from scaffold.merge.source.statement import Statement, Statements, fingerprint
+from scaffold.merge.source.parse import is_python
+from scaffold.merge.source.statement import Rendered, Statement, Statements, fingerprint
 from scaffold.merge.source.training import BOOLEAN_ACTION, CONFIG
 
 _NAME, _DASHED, _VALUE, _TYPE, _WORDS, _DOUBLED, _HINT = map(chr, range(1, 8))
@@ -33,9 +34,14 @@ Form = Callable[[Field], str]  # writes the value of a field
 
 def fields_of(units: Statements) -> list[Field]:
     """The fields of the dataclass Config."""
-    found = []
+    return list(_numbered_fields(units).values())
+
+
+def _numbered_fields(units: Statements) -> dict[int, Field]:
+    """The fields of the dataclass Config, by the numbers of their statements."""
+    found = {}
     above = ""
-    for unit in units:
+    for number, unit in enumerate(units):
         if unit.scope != CONFIG or unit.depth != 1:
             continue
         if unit.is_comment:
@@ -45,9 +51,37 @@ def fields_of(units: Statements) -> list[Field]:
         if row:
             words = unit.comment or above
             value = row[3].removesuffix(unit.comment).rstrip() if unit.comment else row[3]
-            found.append(Field(row[1], row[2], value, words.removeprefix("#").strip()))
+            found[number] = Field(row[1], row[2], value, words.removeprefix("#").strip())
         above = ""
     return found
+
+
+def follow_field_form(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
+    """The fields of Config in the owner's form: `seed: int = option(0, "seeds the weights")`."""
+    was = {field.name: field for field in fields_of(base)}
+    if 2 * len({*was.values()} & {*fields_of(ours)}) >= len(was):
+        return list(base), list(theirs)
+    own = [statement(unit) for unit in ours if unit.scope == CONFIG and unit.depth == 1]
+    found = find_rows(own, [*was.values()])
+    if found is None or re.match(f"{_NAME}: {_HINT} = {_VALUE}", found.pattern.text):
+        return list(base), list(theirs)
+    comments = {unit.key for unit in ours if unit.is_comment}
+
+    def written(side: Statements) -> list[Statement]:
+        units: dict[int, Statement] = dict(enumerate(side))
+        for number, field in _numbered_fields(side).items():
+            place = found.places.get(field.name)
+            if place is not None and field.name in was:
+                text = found.write(field, own[place], was[field.name])
+            else:
+                text = found.pattern.fill_quoted(field)
+            units[number] = replace(unit_of(text, side[number]), blanks=side[number].blanks)
+            above = side[number - 1]
+            if above.is_comment and above.key not in comments and _WORDS in found.pattern.text:
+                del units[number - 1]
+        return list(units.values())
+
+    return written(base), written(theirs)
 
 
 def _plain(field: Field) -> str:
@@ -103,6 +137,13 @@ class Pattern:
         }
         return re.sub("[\1-\7]", lambda mark: parts[mark[0]], text)
 
+    def fill_quoted(self, field: Field) -> str:
+        """The row of a field of a class, in which its comment is a text."""
+        words = field.comment
+        escaped = [words, *(words.replace(quote, f"\\{quote}") for quote in ('"', "'"))]
+        rows = [self.fill(replace(field, comment=words)) for words in escaped]
+        return next(filter(is_python, rows), rows[0])
+
     def begins(self, row: str, field: Field) -> bool:
         """Whether a row is that of a field, whatever its value is."""
         start = re.match(r"[^\1\2]*[\1\2]\W?", self.text)
@@ -118,7 +159,7 @@ def patterns_of(row: str, field: Field, form: Form) -> Iterator[Pattern]:
     elif field.comment and text.count(doubled := field.comment.replace("%", "%%")) == 1:
         text = text.replace(doubled, _DOUBLED)
     text = re.sub(rf"\btype={re.escape(field.type)}(?!\w)", f"type={_TYPE}", text)
-    text = re.sub(rf": {re.escape(field.type)} =", f": {_HINT} =", text)
+    text = re.sub(rf"(: |\[){re.escape(field.type)}(?=,| =)", rf"\g<1>{_HINT}", text, count=1)
     value = re.escape(form(field))
     for front, name, mark in (
         (r"(?<![\w.-])()", field.name, _NAME),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from scaffold.merge.model import OpenFile
 from scaffold.merge.normalize.annotations import follow_annotations
+from scaffold.merge.normalize.config_rows import follow_field_form
 from scaffold.merge.normalize.documents import (
     follow_deleted,
     follow_own_imports,
@@ -34,7 +35,13 @@ from scaffold.merge.source.statement import (
 Rule = Callable[[Statements, Statements, Statements], Rendered]
 IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 
-SPELLING: tuple[Rule, ...] = (follow_annotations, follow_imports, follow_keys, follow_output_calls)
+SPELLING: tuple[Rule, ...] = (
+    follow_field_form,
+    follow_annotations,
+    follow_imports,
+    follow_keys,
+    follow_output_calls,
+)
 PLACES: tuple[Rule, ...] = (follow_moved_calls, follow_order)
 PAGES: tuple[Rule, ...] = (follow_own_imports, follow_rows, follow_phrases, follow_deleted)
 
