@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from scaffold.merge.model import OpenFile
-from scaffold.merge.normalize.annotations import follow_annotations
 from scaffold.merge.normalize.config_rows import follow_field_form
 from scaffold.merge.normalize.documents import (
     follow_deleted,
@@ -14,7 +13,6 @@ from scaffold.merge.normalize.documents import (
 )
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.imports import follow_imports
-from scaffold.merge.normalize.moved_calls import follow_moved_calls
 from scaffold.merge.normalize.new_files import name_attributes
 from scaffold.merge.normalize.order import follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
@@ -37,12 +35,11 @@ IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in pl
 
 SPELLING: tuple[Rule, ...] = (
     follow_field_form,
-    follow_annotations,
     follow_imports,
     follow_keys,
     follow_output_calls,
 )
-PLACES: tuple[Rule, ...] = (follow_moved_calls, follow_order)
+PLACES: tuple[Rule, ...] = (follow_order,)
 PAGES: tuple[Rule, ...] = (follow_own_imports, follow_rows, follow_phrases, follow_deleted)
 
 

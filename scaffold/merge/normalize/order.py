@@ -1,5 +1,4 @@
-"""Follows an owner who moved definitions, imports, methods or fields within a file, or what a
-function sets up.
+"""Follows an owner who moved definitions, imports, methods or fields within a file.
 
 The pristine and the new file are put into the owner's order before they are compared, so that an
 update changes a function where it is now.
@@ -34,7 +33,7 @@ def _with_common_fields(base: Statements, ours: Statements, theirs: Statements) 
     out: list[Statement] = []
     for name, chunk in chunks(theirs):
         body = [unit for unit in chunk if unit.depth > 0]
-        is_class = name.startswith("ClassDef ") and name in old.keys() & own.keys()
+        is_class = bool(name) and name in old.keys() & own.keys()
         if is_class and _add_other_values(old[name], own[name], body):
             head = chunk[: len(chunk) - len(body)]
             chunk = [*head, *_with_common(old[name], own[name], body, ("bind ",))]
@@ -85,22 +84,9 @@ def find_order(base: Statements, ours: Statements) -> Order:
         before, after = ([name for name, _ in chunks(units)] for units in (old[scope], new[scope]))
         shared = _once(before) & _once(after)
         order, was = ([name for name in names if name in shared] for names in (after, before))
-        if order == was:
-            continue
-        if scope.startswith("FunctionDef "):
-            order = _swapped(before, was, order)
-        if order:
+        if order != was:
             found[scope] = order
     return found
-
-
-def _swapped(before: Sequence[str], was: Sequence[str], order: Sequence[str]) -> list[str]:
-    """The variables of a function that stand together, and have another order now."""
-    differ = [n for n, (one, two) in enumerate(zip(was, order, strict=True)) if one != two]
-    names = order[differ[0] : differ[-1] + 1]
-    first = before.index(was[differ[0]])
-    together = {*before[first : first + len(names)]} == {*names}
-    return list(names) if together and all(name.startswith("bind ") for name in names) else []
 
 
 def in_order(units: Statements, order: Order) -> list[Statement]:
@@ -112,11 +98,7 @@ def in_order(units: Statements, order: Order) -> list[Statement]:
     for name, chunk in _reorder(units, order.get("", [])):
         if name in order:
             head = next(n for n, unit in enumerate(chunk) if unit.depth == 0 and unit.is_head)
-            body, names = chunk[head + 1 :], order[name]
-            if name.startswith("ClassDef "):
-                parts = _reorder(body, names)
-            else:
-                parts = _reorder_some(body, names)
+            parts = _reorder(chunk[head + 1 :], order[name])
             chunk = [*chunk[: head + 1], *(unit for _, part in parts for unit in part)]
         out += chunk
     return out
@@ -136,17 +118,6 @@ def _reorder(units: Statements, names: Sequence[str]) -> list[Part]:
         groups[-1][1].append((name, chunk))
     parts = [part for _, group in sorted(groups, key=lambda group: group[0]) for part in group]
     return _below_sources(before, parts, place)
-
-
-def _reorder_some(units: Statements, names: Sequence[str]) -> list[Part]:
-    """The statements of a function, those of them with these names in this order."""
-    parts = list(chunks(units))
-    places = [number for number, (name, _) in enumerate(parts) if name in names]
-    if len(places) < 2:
-        return parts
-    first, end = places[0], places[-1] + 1
-    inside = [unit for _, chunk in parts[first:end] for unit in chunk]
-    return [*parts[:first], *_reorder(inside, names), *parts[end:]]
 
 
 def _below_sources(
@@ -178,10 +149,10 @@ def _head(part: Part) -> Statement:
 
 
 def _bodies(units: Statements) -> Iterator[tuple[str, list[Statement]]]:
-    """The file and the content of each of its classes and functions, by their names."""
+    """The file and the content of each of its classes, by their names."""
     yield "", list(units)
     for name, chunk in chunks(units):
-        if name.startswith(("ClassDef ", "FunctionDef ")):
+        if name.startswith("ClassDef "):
             yield name, [unit for unit in chunk if unit.depth > 0]
 
 
