@@ -83,8 +83,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["SCAFFOLD_CACHE_DIR"] = cache_folder.name
     warm.prepare(warm_folder.name)
     open_folder(config.cache.mkdir("shared"))
-    if config.option.markexpr.startswith("train") and not config.option.collectonly:
-        begin_server()
 
 
 # Files of many small tests that look at one thing from many sides: every run has a test of them if
@@ -135,7 +133,7 @@ IN_TURNS = {
 }
 
 
-# They need no warm process, so they come first, while the server of those starts.
+# Of those that train, these need no warm process: they come first, while its server starts.
 COLD = ("test_accelerate_config.py", "test_data_files.py", "test_launch.py")
 
 
@@ -147,7 +145,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if turn and not item.get_closest_marker("every_run"):
             item.add_marker(pytest.mark.sweep)
     _COLLECTED.update(item.nodeid.removeprefix("tests/") for item in items)
-    items.sort(key=lambda item: item.path.name not in COLD)
+    items.sort(key=_place)
     files = changed.changed_files(config)
     if files is not None:
         kept = list(changed.select(items, files, config.cache.get(changed.NOTES, {})))
@@ -155,12 +153,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+def _place(item: pytest.Item) -> int:
+    """Those that need seconds come before those that train."""
+    trains = item.get_closest_marker("train") is not None
+    return trains + (trains and item.path.name not in COLD)
+
+
 # what takes seconds to import, and is there when the tests are collected: test_house.py looks
 imported_early: set[str] = set()
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     imported_early.update({"torch", "transformers", "pandas"} & sys.modules.keys())
+    if not session.config.option.collectonly and any(map(_place, session.items)):
+        begin_server()
 
 
 changed.watch()
