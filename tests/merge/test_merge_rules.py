@@ -164,6 +164,8 @@ def test_new_fields_have_the_form_of_the_others(form: str) -> None:
     quote = '"' if '"{' in form else "'"
     new[1] = (*new[1][:3], new[1][3].replace(quote, f"\\{quote}"))
     assert merged == config(form, [*changed[:3], *new]).replace("4", "9")
+    rest = "\n\nx = 1\n"  # where the class goes, its form is a question
+    assert merge(config(plain, rows) + rest, config(form, rows) + rest, rest).conflicts
 
 
 def test_a_file_that_goes_in_which_only_names_of_settings_were_changed_is_no_question() -> None:

@@ -59,7 +59,7 @@ def _numbered_fields(units: Statements) -> dict[int, Field]:
 def follow_field_form(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """The fields of Config in the owner's form: `seed: int = option(0, "seeds the weights")`."""
     was = {field.name: field for field in fields_of(base)}
-    if 2 * len({*was.values()} & {*fields_of(ours)}) >= len(was):
+    if not fields_of(theirs) or 2 * len({*was.values()} & {*fields_of(ours)}) >= len(was):
         return list(base), list(theirs)
     own = [statement(unit) for unit in ours if unit.scope == CONFIG and unit.depth == 1]
     found = find_rows(own, [*was.values()])
