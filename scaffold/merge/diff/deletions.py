@@ -8,11 +8,10 @@ from collections.abc import Iterator
 
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Triple
-from scaffold.merge.semantics.effects import effects_of, only_shows
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in, functions
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TOML, Statement, Statements, block_of
-from scaffold.merge.source.training import accumulates
 
 
 def without_known(triple: Triple, gap: int, theirs: Statements) -> Iterator[Statement]:
@@ -23,8 +22,6 @@ def without_known(triple: Triple, gap: int, theirs: Statements) -> Iterator[Stat
             drop = (
                 _is_written_by_hand(triple, place, gap)
                 or stays_deleted(triple, place)
-                or _shows_what_is_deleted(triple, place, gap)
-                or _is_around_nothing(triple, place)
                 or (bool(imports_of(unit)) and is_in(unit, triple.ours.added))
                 or is_required(triple, unit)
             )
@@ -74,41 +71,6 @@ def _version(unit: Statement) -> tuple[int, ...]:
     """The lowest version that a row accepts. Empty, if it accepts any."""
     found = _REQUIREMENT.fullmatch(unit.key.strip())
     return tuple(map(int, re.findall(r"\d+", found[1] or ""))) if found else ()
-
-
-def _is_around_nothing(triple: Triple, place: int) -> bool:
-    """Whether a new block of the other side is around lines alone that the owner deleted, and
-    has nothing in place of."""
-    side, unit = triple.theirs, triple.theirs.units[place]
-    opens = triple.kind == PYTHON and unit.is_head and not accumulates(unit.text)
-    block = block_of(side.units, place) if opens else range(0)
-    numbers = [side.number_of.get(row) for row in block]
-    return bool(numbers) and all(
-        number is not None
-        and triple.ours.match[number] is None
-        and not any(triple.ours.inserts[gap] for gap in (number, number + 1))
-        for number in numbers
-    )
-
-
-def show_what_is_deleted(triple: Triple, gap: int) -> bool:
-    """Whether the merge leaves out all new lines of a gap, as what they log was deleted."""
-    return all(_shows_what_is_deleted(triple, row, gap) for row in triple.theirs.inserts[gap])
-
-
-def _shows_what_is_deleted(triple: Triple, place: int, gap: int) -> bool:
-    """Whether a new line of the other side only logs what lines around it compute, all of which
-    the owner deleted, and has nothing in place of, also in no other function."""
-    unit, run = triple.theirs.units[place], _deleted_around(triple, gap)
-    computed = bound_in(triple.base[number] for number in run if number < gap)
-    elsewhere = bound_in(row for row in triple.ours.units if row.scope != unit.scope)
-    return (
-        triple.kind == PYTHON
-        and run.start < gap < run.stop
-        and only_shows(unit)
-        and bool(effects_of(unit).reads & computed - elsewhere)
-        and not any(triple.ours.inserts[number] for number in (*run, run.stop))
-    )
 
 
 def _deleted_around(triple: Triple, gap: int) -> range:

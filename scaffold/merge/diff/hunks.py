@@ -18,7 +18,7 @@ from scaffold.merge.diff.commute import (
     same_purpose,
     work_on_given,
 )
-from scaffold.merge.diff.deletions import is_in, is_required, outdated, show_what_is_deleted
+from scaffold.merge.diff.deletions import is_in, is_required, outdated
 from scaffold.merge.diff.expression import merge_unit, merge_words
 from scaffold.merge.diff.mapping import Side, anchor
 from scaffold.merge.diff.triple import Hunk, Triple, contains
@@ -225,8 +225,6 @@ def _both_fit(triple: Triple, gap: int) -> bool:
     if triple.kind != PYTHON:
         purposes = [{anchor(unit) for unit in units} - {()} for units in (ours, theirs)]
         return triple.union and not purposes[0] & purposes[1]
-    if _stands_above_block(triple, gap, ours, theirs):
-        return True
     parts = by_level(ours, theirs)
     if len(parts) == 1:
         return True  # the deeper side continues the block above, the other one follows it
@@ -321,14 +319,6 @@ def leaves_at_end(triple: Triple, gap: int, ours: Statements, theirs: Statements
     return is_end and leaves_last(triple, gap, theirs, ours, ours)
 
 
-def _stands_above_block(triple: Triple, gap: int, ours: Statements, theirs: Statements) -> bool:
-    """Whether the owner leaves the function early, above a `with` that the other side opens."""
-    if len(theirs) > 1 or not triple.opens_for_next(triple.theirs, gap):
-        return False
-    leaves = isinstance(ours[-1].node, ast.Return | ast.Raise) and isinstance(ours[0].node, ast.If)
-    return leaves and isinstance(theirs[0].node, ast.With)
-
-
 def _without_branches(units: Statements) -> list[Statement]:
     """The units without those that continue the condition above: `else`, and what is in it."""
     start = 0
@@ -343,8 +333,6 @@ def _lost_context(triple: Triple, one: Side, other: Side, gap: int) -> int | Non
     first = min(one.inserts[gap], key=lambda place: one.units[place].depth)
     if imports_of(one.units[first]):
         return None  # it may stand anywhere among the others
-    if one is triple.theirs and show_what_is_deleted(triple, gap):
-        return None  # it goes with what it shows
     depth = one.units[first].depth
     head = one.parents[first]
     if head is not None and (head not in number_of or one.units[head].text.startswith("class ")):

@@ -1,7 +1,6 @@
 """Three versions of one text, aligned: the input of a merge."""
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,12 +72,7 @@ class Triple:
         unit, ours = self.base[number], self.ours.of(number)
         if ours and anchor(unit) == anchor(ours) == ("Expr", "text"):
             return False
-        if ours is None or not (
-            ours.key == unit.key
-            or _adds_hint(unit, ours)
-            or _leaves_out(unit, ours)
-            or _names_otherwise(unit, ours)
-        ):
+        if ours is None or ours.key != unit.key:
             # what the code needs is imported again
             imported = imports_of(ours) if ours else frozenset()
             new = {row.called.split(".")[0] for row in imported - imports_of(unit)}
@@ -135,40 +129,6 @@ class Triple:
         if self.ours.of(gap) or not self.theirs.of(gap):
             return False
         return all(unit.is_comment for unit in ours) or not self.opens_for_next(self.theirs, gap)
-
-
-def _leaves_out(old: Statement, new: Statement) -> bool:
-    """Whether a unit assigns what the old one does, with nothing of its own in it."""
-    if not isinstance(old.node, ast.Assign) or not isinstance(new.node, ast.Assign):
-        return False
-    words, rest = (re.findall(r"[\w.]+|[^\w\s]", unit.text) for unit in (new, old))
-    left = iter(rest)
-    return all(word in left for word in words)
-
-
-def _names_otherwise(old: Statement, new: Statement) -> bool:
-    """Whether a unit assigns the same value, to another key of the same object, or to a key too."""
-    before, after = old.node, new.node
-    if not isinstance(before, ast.Assign) or not isinstance(after, ast.Assign):
-        return False
-    if ast.dump(before.value) != ast.dump(after.value):
-        return False
-    names = {ast.unparse(node) for node in before.targets}
-    keys = [node for node in after.targets if ast.unparse(node) not in names]
-    holders = [node.value for node in keys if isinstance(node, ast.Subscript)]
-    if len(holders) < len(keys):
-        return False
-    held = {ast.unparse(row.value) for row in before.targets if isinstance(row, ast.Subscript)}
-    return len(keys) < len(after.targets) or {*map(ast.unparse, holders)} == held
-
-
-def _adds_hint(old: Statement, new: Statement) -> bool:
-    """Whether a unit is the old one with a hint of the variable that it binds."""
-    before, after = old.node, new.node
-    if not isinstance(before, ast.Assign) or not isinstance(after, ast.AnnAssign):
-        return False
-    plain = ast.Assign([after.target], after.value or ast.Constant(None))
-    return ast.dump(plain) == ast.dump(before)
 
 
 def called_in(unit: Statement) -> set[str]:

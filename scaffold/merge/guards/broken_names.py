@@ -82,9 +82,7 @@ def verify(file: OpenFile) -> None:
         code = _with_adapted(file, pieces)
         text = write_units(code) if open_hunks else mended_text(file, pieces)
         new = [
-            fault
-            for fault in _new_faults(file, text)
-            if not comes_with_all(fault, *file.texts[1:]) and not _is_left_over(file, fault)
+            fault for fault in _new_faults(file, text) if not comes_with_all(fault, *file.texts[1:])
         ]
         if open_hunks and _UNREADABLE in new and _balance(file):
             continue
@@ -210,24 +208,6 @@ def _is_open(file: OpenFile) -> bool:
 
 def _merged(file: OpenFile) -> str:
     return mended_text(file, file.assembly.merge(file.doubts))
-
-
-def _is_left_over(file: OpenFile, fault: Fault) -> bool:
-    """Whether a variable that all three versions set in the same way is no longer used.
-
-    Its owner took out some lines that use it, and the update the others: what sets it may stay.
-    """
-    if fault.kind != UNUSED_VARIABLE:
-        return False
-    sides = [
-        {
-            unit.same
-            for unit in units
-            if not unit.is_comment and fault.name in effects_of(unit).binds
-        }
-        for units in (file.assembly.base, file.assembly.ours.units, file.assembly.theirs.units)
-    ]
-    return sides[0] == sides[1] == sides[2]
 
 
 def _moving(file: OpenFile, units: Statements, open_hunks: Sequence[Hunk]) -> Iterator[Hunk]:

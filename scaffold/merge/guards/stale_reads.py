@@ -7,7 +7,7 @@ the test reads those of the last epoch if the test was deleted.
 import ast
 from collections.abc import Iterator
 
-from scaffold.merge.diff.deletions import moved_and_gone, show_what_is_deleted
+from scaffold.merge.diff.deletions import moved_and_gone
 from scaffold.merge.diff.mapping import Side
 from scaffold.merge.diff.triple import Hunk, Triple, called_in
 from scaffold.merge.semantics.effects import effects_of, read_effects
@@ -28,7 +28,7 @@ def find_stale_reads(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     for (one, other), sources in zip((sides, sides[::-1]), (found, found[::-1]), strict=True):
         for gap in range(len(one.inserts)):
             name = _stale_name(one, other, gap, *sources)
-            if name and not (one is triple.theirs and show_what_is_deleted(triple, gap)):
+            if name:
                 yield (gap, gap), f"{name} would have a different value here"
 
 

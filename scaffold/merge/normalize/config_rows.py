@@ -57,31 +57,38 @@ def _numbered_fields(units: Statements) -> dict[int, Field]:
 
 
 def follow_field_form(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
-    """The fields of Config in the owner's form: `seed: int = option(0, "seeds the weights")`."""
-    was = {field.name: field for field in fields_of(base)}
-    if not fields_of(theirs) or 2 * len({*was.values()} & {*fields_of(ours)}) >= len(was):
-        return list(base), list(theirs)
+    """The fields of Config in the owner's form: `seed: int = option(0, "seeds the weights")`.
+
+    New ones have it, too, if most of his fields do.
+    """
+    was, kept = {field.name: field for field in fields_of(base)}, {*fields_of(ours)}
+    changed = [field for field in was.values() if field not in kept]
     own = [statement(unit) for unit in ours if unit.scope == CONFIG and unit.depth == 1]
-    found = find_rows(own, [*was.values()])
-    if found is None or re.match(f"{_NAME}: {_HINT} = {_VALUE}", found.pattern.text):
+    found = find_rows(own, changed, FORMS[:1]) if fields_of(theirs) else None
+    text = found.pattern.text if found else ""
+    if not found or _HINT not in text or text.startswith(f"{_NAME}: {_HINT} = {_VALUE}"):
         return list(base), list(theirs)
+    pattern, places = found.pattern, found.places
+    written = {_says(pattern.fill(field)) for field in changed}
+    is_usual = 2 * sum(_says(row) in written for row in own) >= len(was)
     comments = {unit.key for unit in ours if unit.is_comment}
 
-    def written(side: Statements) -> list[Statement]:
+    def in_form(side: Statements) -> list[Statement]:
         units: dict[int, Statement] = dict(enumerate(side))
         for number, field in _numbered_fields(side).items():
-            place = found.places.get(field.name)
-            if place is not None and field.name in was:
-                text = found.write(field, own[place], was[field.name])
+            if field.name in places:
+                text = found.write(field, own[places[field.name]], was[field.name])
+            elif is_usual and field.name not in was:
+                text = pattern.fill_quoted(field)
             else:
-                text = found.pattern.fill_quoted(field)
+                continue
             units[number] = replace(unit_of(text, side[number]), blanks=side[number].blanks)
             above = side[number - 1]
-            if above.is_comment and above.key not in comments and _WORDS in found.pattern.text:
+            if above.is_comment and above.key not in comments and _WORDS in pattern.text:
                 del units[number - 1]
         return list(units.values())
 
-    return written(base), written(theirs)
+    return in_form(base), in_form(theirs)
 
 
 def _plain(field: Field) -> str:
@@ -171,6 +178,7 @@ def patterns_of(row: str, field: Field, form: Form) -> Iterator[Pattern]:
             head = text[: found.start()] + found[1] + mark
             rest = text[found.end() :]
             rest, valued = re.subn(rf"(?<![\w.\-]){value}(?![\w.])", _VALUE, rest)
+            rest = re.sub(rf"([\"']){re.escape(field.name)}\1", rf"\1{_NAME}\1", rest)
             if valued == 1:
                 yield Pattern(head + rest, form)
 

@@ -24,10 +24,8 @@ from support.merges.words import (
     EMA,
     EVALUATE,
     FIRST,
-    IMPROVED,
     LINEAR,
     LION,
-    LOADED,
     LOGGED,
     LOOP,
     LOSS,
@@ -258,8 +256,6 @@ case("moves: a call between deleted lines, then a tracker", SAID, TENSORBOARD, r
 
 # what nobody uses now
 
-edit = both(delete(IMPROVED), delete(LOADED))
-case("unused: a generated variable whose last uses both sides took out", edit, NO_CHECKPOINTS)
 edit = both(
     before(r"checkpoints = ", "own_loss = RunningLoss(accelerator)"),
     sub('"train_loss": train_loss,', '"train_loss": own_loss,'),
@@ -343,10 +339,8 @@ CONFIGS, RETURNED = sub(r"(\w+): Config\b", r"\1", None), sub(
     r"(\(.*\)) -> [\w.\[\], ]+:$", r"\1:", None
 )
 for name, edit, update in (
-    ("config, then no schedule", CONFIGS, NO_SCHEDULE),
     ("config, then no decay of norms", CONFIGS, NO_DECAY),
     ("results, then smoothing", RETURNED, SMOOTH),
-    ("results, then no schedule", RETURNED, NO_SCHEDULE),
 ):
     case(f"hints: none of {name}", edit, update)
 edit = both(sub(r"\bconfig: Config\b", "args", None), sub(r"\bconfig(?=[.,)]| = )", "args", None))
