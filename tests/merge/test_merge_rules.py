@@ -3190,6 +3190,15 @@ def test_a_file_that_goes_may_import_from_elsewhere() -> None:
     assert project(files, ours, {"b.py": files["b.py"]}).conflicts
 
 
+def test_a_value_under_another_key_goes_with_what_it_was() -> None:
+    base = 'def main(values, norm):\n    values["norm"] = float(norm)\n    log(values)\n'
+    theirs = "def main(values, norm):\n    log(values)\n"
+    assert clean(base, base.replace('["norm"]', '["train/norm"]'), theirs) == theirs
+    assert clean(base, base.replace("] =", '] = kept["norm"] ='), theirs) == theirs
+    assert asked(base, base.replace("] =", "] = kept.norm ="), theirs)
+    assert asked(base, base.replace("float(norm)", "float(norm) / 2"), theirs)
+
+
 IN_WEIGHTS = """
 def main(loader, ema):
     for epoch in range(3):

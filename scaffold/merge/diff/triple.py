@@ -72,7 +72,7 @@ class Triple:
         unit, ours = self.base[number], self.ours.of(number)
         if ours and anchor(unit) == anchor(ours) == ("Expr", "text"):
             return False
-        if ours is None or ours.key != unit.key:
+        if ours is None or not (ours.key == unit.key or _names_otherwise(unit, ours)):
             # what the code needs is imported again
             imported = imports_of(ours) if ours else frozenset()
             new = {row.called.split(".")[0] for row in imported - imports_of(unit)}
@@ -129,6 +129,22 @@ class Triple:
         if self.ours.of(gap) or not self.theirs.of(gap):
             return False
         return all(unit.is_comment for unit in ours) or not self.opens_for_next(self.theirs, gap)
+
+
+def _names_otherwise(old: Statement, new: Statement) -> bool:
+    """Whether a unit assigns the same value, to another key of the same object, or to a key too."""
+    before, after = old.node, new.node
+    if not isinstance(before, ast.Assign) or not isinstance(after, ast.Assign):
+        return False
+    if ast.dump(before.value) != ast.dump(after.value):
+        return False
+    names = {ast.unparse(node) for node in before.targets}
+    keys = [node for node in after.targets if ast.unparse(node) not in names]
+    holders = [node.value for node in keys if isinstance(node, ast.Subscript)]
+    if len(holders) < len(keys):
+        return False
+    held = {ast.unparse(row.value) for row in before.targets if isinstance(row, ast.Subscript)}
+    return len(keys) < len(after.targets) or {*map(ast.unparse, holders)} == held
 
 
 def called_in(unit: Statement) -> set[str]:
