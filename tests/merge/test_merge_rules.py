@@ -255,6 +255,25 @@ def test_renamed_keys_are_followed() -> None:
     assert "stop(metrics['valid_accuracy'])" in clean(base, ours, theirs)
 
 
+def test_keys_that_the_owner_joins_otherwise_are_followed() -> None:
+    base = dedent("""
+        def evaluate(model, name):
+            return {f"{name}_loss": model.loss()}
+
+
+        metrics = {"train_loss": 1.0}
+        metrics |= evaluate(model, "val")
+    """)
+    ours = base.replace("{name}_", "{name}/")
+    line = "best(metrics['val_accuracy'], metrics['train_loss'])\n"
+    new = base.replace("loss()}", 'loss(), f"{name}_accuracy": 1.0}') + line
+    text = clean(base, ours, new)
+    assert 'f"{name}/loss": model.loss(), f"{name}/accuracy": 1.0' in text
+    assert "best(metrics['val/accuracy'], metrics['train_loss'])" in text
+    both = clean(base, ours.replace('"val"', '"valid"'), new)
+    assert "best(metrics['valid/accuracy'], metrics['train_loss'])" in both
+
+
 def test_a_value_that_is_replaced_once_is_no_renamed_key() -> None:
     base = "kind = 'linear'\nrun(kind)\n"
     text = clean(base, base.replace("linear", "cosine"), base + "log('linear')\n")

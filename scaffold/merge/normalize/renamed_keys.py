@@ -1,6 +1,7 @@
 """Follows an owner who renamed keys: `evaluate(..., "valid")` in place of "val".
 
-Base and theirs then have the new key, also as the first part of others (`metrics["val_loss"]`).
+Base and theirs then have the new key, also as the first part of others (`metrics["val_loss"]`),
+and what the owner put between the parts: `f"{name}/loss"` in place of `f"{name}_loss"`.
 Only a text is followed that was an argument or a key wherever it was, and is nowhere any more.
 """
 
@@ -15,11 +16,16 @@ from scaffold.merge.source.parse import nodes_of
 from scaffold.merge.source.statement import Rendered, Statement, Statements
 
 _KEY = re.compile(r"[A-Za-z]\w*(?:[/.-]\w+)*")
+_JOINED = re.compile(r"""(f["']\{\w+\})([_/.-])(?=[\w{])""")  # the head of a key, and what follows
 
 
 def follow_keys(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
     """Base and theirs with the owner's keys."""
     table = find_renamed_keys(base, ours)
+    joint = _new_joint(base, ours)
+    if joint:
+        base, theirs = ([_joined(unit, joint[1]) for unit in side] for side in (base, theirs))
+        table |= _joined_otherwise(base, theirs, table, joint)
     if not table:
         return list(base), list(theirs)
     used = {part for unit in theirs for key in _texts(unit) for part in (key, _head(key))}
@@ -46,6 +52,33 @@ def find_renamed_keys(base: Statements, ours: Statements) -> dict[str, str]:
         key: names.copy().pop()
         for key, names in found.items()
         if len(names) == 1 and names <= new and _KEY.fullmatch(key)
+    }
+
+
+def _new_joint(base: Statements, ours: Statements) -> tuple[str, str] | None:
+    """What stood between the head and the rest of all composed keys, and what the owner has."""
+    old, new = (
+        {joint for unit in units if unit.is_code for _, joint in _JOINED.findall(unit.text)}
+        for units in (base, ours)
+    )
+    return (*old, *new) if len(old) == len(new) == 1 and old != new else None
+
+
+def _joined(unit: Statement, joint: str) -> Statement:
+    text = _JOINED.sub(rf"\g<1>{joint}", unit.text.strip()) if unit.is_code else ""
+    return unit.saying(text) if text and text != unit.text.strip() else unit
+
+
+def _joined_otherwise(
+    base: Statements, theirs: Statements, table: Mapping[str, str], joint: tuple[str, str]
+) -> dict[str, str]:
+    """The keys whose heads are arguments, `evaluate(..., "val")`, as they are composed now."""
+    keys = set().union(*map(_texts, (*base, *theirs)))
+    return {
+        key: f"{table.get(head, head)}{joint[1]}{rest}"
+        for key in keys
+        for head, _, rest in [key.partition(joint[0])]
+        if rest and head in keys
     }
 
 
