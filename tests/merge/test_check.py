@@ -315,7 +315,13 @@ def test_a_key_that_moves_elsewhere(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ['print(metrics["train_loss"])', "metrics = {}; print(metrics)", "print(epoch)"]
+    "line",
+    [
+        'print(metrics["train_loss"])',
+        'metrics.update({"own": epoch})',
+        "metrics = {}; print(metrics)",
+        "print(epoch)",
+    ],
 )
 def test_a_key_that_stays(line: str) -> None:
     before, after = (files(text.replace("MINE", line)) for text in (LOOP, BY_STEPS))

@@ -16,7 +16,7 @@ from scaffold.merge.checks.update import Update
 from scaffold.merge.semantics.infer import Project, given_to
 from scaffold.merge.semantics.scopes import FUNCTIONS, Scope
 from scaffold.merge.semantics.types import Callable
-from scaffold.merge.source.parse import nodes_of, tree_of
+from scaffold.merge.source.parse import last_name, nodes_of, tree_of
 
 _DEPTH = 4  # of calls that are followed
 
@@ -224,6 +224,8 @@ class _Values:
             elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
                 inside.add(id(part.value))  # to set a key needs no other one
             elif isinstance(part, ast.Call) and isinstance(node, ast.Expr):
+                if last_name(part.func) in ("update", "clear"):
+                    inside |= {id(inner) for inner in ast.iter_child_nodes(part.func)}
                 self.call(part, names)
         for part in nodes:
             if isinstance(part, ast.Name) and id(part) not in inside and not returned:
