@@ -328,6 +328,17 @@ def test_a_key_that_stays(line: str) -> None:
     assert told(before, after, files(BY_STEPS.replace("MINE", "pass"))) == []
 
 
+def test_a_generated_message_that_is_printed_otherwise_reads_what_it_should() -> None:
+    line = 'log(f"epoch {epoch} | {metrics}")'
+    before, after = (
+        files(text.replace("MINE", line.replace("log", "tracker.print")))
+        for text in (LOOP, BY_STEPS)
+    )
+    assert told(before, after, files(BY_STEPS.replace("MINE", line))) == []
+    (found,) = told(before, after, files(BY_STEPS.replace("MINE", line.replace("| ", ""))))
+    assert "metrics no longer has" in found
+
+
 EMA = """
     class Ema:
         def __init__(self, decay):

@@ -255,6 +255,24 @@ def test_renamed_keys_are_followed() -> None:
     assert "stop(metrics['valid_accuracy'])" in clean(base, ours, theirs)
 
 
+def test_a_part_that_the_owner_named_goes_into_a_new_block_with_the_rest() -> None:
+    base = dedent("""
+        def main(model, loader):
+            for epoch in range(9):
+                metrics = train(model)
+                metrics |= evaluate(model, loader)
+                log(metrics)
+    """)
+    line = "        metrics |= evaluate(model, loader)\n"
+    own = "        found = evaluate(model, loader)  # mine\n        metrics |= found\n"
+    wrapped = f"        with ema.applied():\n{indent(line, '    ')}"
+    moved = f"        if epoch % 2:\n            metrics = {{}}\n{indent(line, '    ')}"
+    for block in (wrapped, moved):
+        text = clean(base, base.replace(line, own), base.replace(line, block))
+        expected = block.replace(indent(line, "    "), indent(own, "    "))
+        assert text == base.replace(line, expected).lstrip()
+
+
 def test_keys_that_the_owner_joins_otherwise_are_followed() -> None:
     base = dedent("""
         def evaluate(model, name):

@@ -108,9 +108,10 @@ def _missing(suspects: Sequence[Use], update: Update) -> Iterator[tuple[str, str
 
 
 def _is_rendered(use: Use, rendered: Mapping[str, str]) -> bool:
-    """Whether a line is generated: then it reads what it should."""
+    """Whether a line is generated, or prints a generated message: then it reads what it should."""
     said = re.sub(r"\bself\.", "", use.text)  # its owner may have made a class of the function
-    return said in _lines(rendered.get(use.path, ""))
+    lines, message = _lines(rendered.get(use.path, "")), re.search(r"\(f['\"].*", said)
+    return said in lines or bool(message and any(line.endswith(message[0]) for line in lines))
 
 
 @lru_cache(maxsize=64)

@@ -1,17 +1,19 @@
-"""Follows an update that gives a part of a statement a name: `logits = model(images)`.
+"""Follows one side that gives a part of a statement a name: `logits = model(images)`.
 
-The base and the owner's text get this line, too, where the owner changed the rest of the statement.
+Where the update does, the base and the owner's text get this line, too, if the owner changed the
+rest of the statement. Where the owner does, the base and the update get it.
 """
 
 import ast
 from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import replace
 
 from scaffold.merge.diff.expression import read_source
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.source.parse import nodes_of
-from scaffold.merge.source.statement import Statement, Statements
+from scaffold.merge.source.statement import Rendered, Statement, Statements
 
 Named = tuple[int, Statement, Statement]  # a unit of the base, the new line, and what it became
 
@@ -35,6 +37,37 @@ def follow_named_parts(
             base = [*base[:number], line, now, *base[number + 1 :]]
             break
     return base, ours
+
+
+def follow_own_names(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
+    """Base and theirs with names that the owner gives to parts of statements.
+
+    Theirs may have such a statement in another place, or in a block.
+    """
+    old, new = list(base), list(theirs)
+    for number, line, now in [*_named_parts(base, align(base, ours))][::-1]:
+        unit = base[number]
+        if any((row.scope, row.key) == (unit.scope, unit.key) for row in new):
+            old, new = (_with_line(side, unit, line, now) for side in (old, new))
+    return old, new
+
+
+def _with_line(
+    units: Statements, unit: Statement, line: Statement, now: Statement
+) -> list[Statement]:
+    """The units with a line and what follows it in place of a unit."""
+    return [
+        part
+        for row in units
+        for part in (
+            (
+                replace(row.saying(line.text.strip()), comment=line.comment),
+                replace(row.saying(now.text.strip()), comment=now.comment, blanks=0),
+            )
+            if (row.scope, row.key) == (unit.scope, unit.key)
+            else (row,)
+        )
+    ]
 
 
 def _named_parts(base: Statements, side: Side) -> Iterator[Named]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from scaffold.merge.diff.named_parts import follow_own_names
 from scaffold.merge.model import OpenFile
 from scaffold.merge.normalize.config_rows import follow_field_form
 from scaffold.merge.normalize.documents import (
@@ -39,7 +40,7 @@ SPELLING: tuple[Rule, ...] = (
     follow_keys,
     follow_output_calls,
 )
-PLACES: tuple[Rule, ...] = (follow_order,)
+PLACES: tuple[Rule, ...] = (follow_own_names, follow_order)
 PAGES: tuple[Rule, ...] = (follow_own_imports, follow_rows, follow_phrases, follow_deleted)
 
 
