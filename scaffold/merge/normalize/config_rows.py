@@ -76,6 +76,8 @@ def follow_field_form(base: Statements, ours: Statements, theirs: Statements) ->
     def in_form(side: Statements) -> list[Statement]:
         units: dict[int, Statement] = dict(enumerate(side))
         for number, field in _numbered_fields(side).items():
+            if statement(side[number]) in own:
+                continue
             if field.name in places:
                 text = found.write(field, own[places[field.name]], was[field.name])
             elif is_usual and field.name not in was:

@@ -239,6 +239,8 @@ TABLE = after(
     LOGGED, 'with open("summary.csv", "a") as table:\n    table.write(f"{metrics[\'train_loss\']}")'
 )
 SAME = 'evaluate(accelerator, model, val_loader, "val", config.limit_batches)'
+NAMED = sub(r"^( +)metrics \|= (evaluate\(.*\))$", r"\1found = \2\n\1metrics |= found")
+case("block: a name for what is measured, then an average", NAMED, EMA)
 for name, edit in {
     "evaluation by a class": EVALUATOR,
     "evaluation with a keyword": KEYWORD,
@@ -246,6 +248,7 @@ for name, edit in {
     "a line that reads a metric": after(VALIDATE, "print(metrics['val_loss'])"),
     "one of two calls with a keyword": both(KEYWORD, after(RESUME, SAME)),
     "the settings by another name": rename("config", "cfg", TRAIN, function="main"),
+    "a name for what is measured": NAMED,
 }.items():
     case(f"moves: {name}, then by steps", edit, STEPS)
 READS = after(VALIDATE, "print(metrics['train_loss'], len(metrics))")

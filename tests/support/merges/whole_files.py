@@ -34,7 +34,9 @@ from support.merges.words import (
     JOB,
     LAUNCH,
     LINEAR,
+    NO_CLIP,
     NO_STOP,
+    NUMBERS,
     OWN_LOSS,
     OWN_METRIC,
     PINNED,
@@ -88,6 +90,16 @@ case("dialect: Windows newlines in all files", crlf(), {**EMA, **WINDOW})
 case("dialect: Windows newlines and an edit", both(OWN_METRIC, crlf(TRAIN)), EMA)
 edit = both(OWN_LOSS, OWN_METRIC, formatted(TRAIN, length=79))
 case("dialect: 79 characters and edits", edit, WINDOW)
+
+ROW = r"^    (\w+): ([^=\n]+?) = (.*?)  # ([^\"\n]*)$"
+for form, row in {
+    "field(...)": r'    \1: \2 = field(default=\3, metadata={"help": "\4"})',
+    "Annotated": r'    \1: Annotated[\2, arg(help="\4")] = \3',
+    "a function that has their names": r'    \1: \2 = setting("\1", \3, "\4")',
+}.items():
+    edit = both(sub(ROW, row, None, path=CONFIG), formatted(CONFIG))
+    for name, update in {"the average": EMA, "no clipping": NO_CLIP, "numbers": NUMBERS}.items():
+        case(f"form: settings by {form}, {name}", edit, update)
 
 # names
 
