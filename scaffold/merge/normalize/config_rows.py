@@ -86,7 +86,8 @@ def follow_field_form(base: Statements, ours: Statements, theirs: Statements) ->
                 continue
             units[number] = replace(unit_of(text, side[number]), blanks=side[number].blanks)
             above = side[number - 1]
-            if above.is_comment and above.key not in comments and _WORDS in pattern.text:
+            is_said = above.is_comment and not side[number].comment and _WORDS in pattern.text
+            if is_said and above.key not in comments:
                 del units[number - 1]
         return list(units.values())
 

@@ -34,12 +34,7 @@ from scaffold.merge.source.statement import (
 Rule = Callable[[Statements, Statements, Statements], Rendered]
 IsRenamed = Callable[[str, str, str], bool]  # whether a module has a name in place of another
 
-SPELLING: tuple[Rule, ...] = (
-    follow_field_form,
-    follow_imports,
-    follow_keys,
-    follow_output_calls,
-)
+SPELLING: tuple[Rule, ...] = (follow_field_form, follow_imports, follow_keys, follow_output_calls)
 PLACES: tuple[Rule, ...] = (follow_own_names, follow_order)
 PAGES: tuple[Rule, ...] = (follow_own_imports, follow_rows, follow_phrases, follow_deleted)
 
