@@ -56,18 +56,15 @@ def _with_line(
     units: Statements, unit: Statement, line: Statement, now: Statement
 ) -> list[Statement]:
     """The units with a line and what follows it in place of a unit."""
-    return [
-        part
-        for row in units
-        for part in (
-            (
-                replace(row.saying(line.text.strip()), comment=line.comment),
-                replace(row.saying(now.text.strip()), comment=now.comment, blanks=0),
-            )
-            if (row.scope, row.key) == (unit.scope, unit.key)
-            else (row,)
-        )
-    ]
+    found: list[Statement] = []
+    for row in units:
+        if (row.scope, row.key) == (unit.scope, unit.key):
+            found.append(replace(row.saying(line.text.strip()), comment=line.comment))
+            rest = row.saying(now.text.strip())
+            found.append(replace(rest, comment=now.comment, blanks=0))
+        else:
+            found.append(row)
+    return found
 
 
 def _named_parts(base: Statements, side: Side) -> Iterator[Named]:

@@ -65,8 +65,7 @@ def follow_field_form(base: Statements, ours: Statements, theirs: Statements) ->
     changed = [field for field in was.values() if field not in kept]
     own = [statement(unit) for unit in ours if unit.scope == CONFIG and unit.depth == 1]
     found = find_rows(own, changed, FORMS[:1]) if fields_of(theirs) else None
-    text = found.pattern.text if found else ""
-    if not found or _HINT not in text or text.startswith(f"{_NAME}: {_HINT} = {_VALUE}"):
+    if found is None or not found.pattern.is_other_field:
         return list(base), list(theirs)
     pattern, places = found.pattern, found.places
     written = {_says(pattern.fill(field)) for field in changed}
@@ -146,6 +145,11 @@ class Pattern:
             _HINT: field.type,
         }
         return re.sub("[\1-\7]", lambda mark: parts[mark[0]], text)
+
+    @property
+    def is_other_field(self) -> bool:
+        """Whether it is that of a field with any type, but not as the generated ones are."""
+        return _HINT in self.text and not self.text.startswith(f"{_NAME}: {_HINT} = {_VALUE}")
 
     def fill_quoted(self, field: Field) -> str:
         """The row of a field of a class, in which its comment is a text."""
