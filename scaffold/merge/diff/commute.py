@@ -3,6 +3,7 @@
 import ast
 import builtins
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 
@@ -43,6 +44,8 @@ def can_commute(
     first, second = (
         read_effects(part, modules, attributes=False).without(given) for part in (tree, other)
     )
+    written = _written_to(tree) & _written_to(other)
+    first, second = first.without(written), second.without(written)
     if _sets_attributes(tree, other, given, second.changes):
         return False
     if _sets_attributes(other, tree, given, first.changes):
@@ -66,6 +69,18 @@ def can_commute(
         if x.leaves and turns and (y.binds or y.changes or y.parts):
             return False
     return True
+
+
+def _written_to(tree: ast.Module) -> set[str]:
+    """The objects to which statements only append rows of several values, as to a file of metrics:
+    the order of such rows says nothing."""
+    rows, uses = Counter[str](), Counter[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            uses[node.id] += 1
+        elif isinstance(node, ast.Call) and last_name(node.func) == "append" and node.args[1:]:
+            rows[ast.unparse(node.func).removesuffix(".append")] += 1
+    return {name for name, count in rows.items() if count == uses[name]}
 
 
 def _tests(tree: ast.Module) -> set[str]:

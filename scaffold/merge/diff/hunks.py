@@ -479,6 +479,9 @@ def _is_rewritten(triple: Triple, number: int) -> bool:
         return False  # it stands below the block
     if imports_of(triple.base[number]):
         new = [unit for unit in new if not imports_of(unit)]
+    purpose = anchor(triple.base[number])
+    if purpose not in map(anchor, new) and len(purpose) > 1 and purpose in triple.theirs.purposes:
+        return False  # it is elsewhere now
     return any(not unit.is_comment for unit in new) and not contains(own, new)
 
 
@@ -544,9 +547,27 @@ def _whole_blocks(triple: Triple, hunk: Hunk) -> Hunk:
     for side in (triple.ours, triple.theirs):
         for gap in range(start, max(end, start + 1)):
             for place in side.inserts[gap]:
-                block = block_of(side.units, place)
-                last = max([last, *(side.number_of.get(row, -1) + 1 for row in block)])
+                last = max(last, _end_of_block(triple, side, place, start))
     return start, last
+
+
+def _end_of_block(triple: Triple, side: Side, place: int, start: int) -> int:
+    """Where a region ends that has a new head: below what is in its block, and below new lines at
+    the end of that if the lines above them have another depth now."""
+    known = [row for row in block_of(side.units, place) if row in side.number_of]
+    if not known:
+        return start
+    last = side.number_of[known[-1]]
+    below = triple.base[last + 1 : last + 2]
+    if (
+        side.units[known[-1]].depth == triple.base[last].depth
+        or side.gap_of.get(known[-1] + 1) != last + 1
+        or side.units[known[-1] + 1].depth <= side.units[place].depth
+        or not below
+        or below[0].scope != side.units[place].scope
+    ):
+        return last + 1
+    return block_of(triple.base, last + 1).stop
 
 
 def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:

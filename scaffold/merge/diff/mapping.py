@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from scaffold.merge.source.matcher import SequenceMatcher, pairs
-from scaffold.merge.source.parse import targets_of
+from scaffold.merge.source.parse import LOOPS, targets_of
 from scaffold.merge.source.statement import Statement, Statements, block_of, parse_unit
 from scaffold.merge.source.training import job_option
 
@@ -114,9 +114,7 @@ def align(base: Statements, units: Statements, theirs: Statements | None = None)
     unless that side did the same.
     """
     match: list[int | None] = [None] * len(base)
-    one, two = ([(unit.scope, unit.same) for unit in side] for side in (base, units))
-    for number, position in pairs(one, two):
-        match[number] = position
+    _match_same(base, units, match)
     for b_range, u_range in _gaps(base, units, match):
         _match_alike(base, units, b_range, u_range, match)
     _part_heads(base, units, match)
@@ -165,6 +163,30 @@ def _gaps(
             found.append((range(i, number), range(j, position)))
         i, j = number + 1, position + 1
     return found
+
+
+def _match_same(base: Statements, units: Statements, match: list[int | None]) -> None:
+    """Pair units that say the same, those that are in as many loops as before first."""
+    names = [[(unit.scope, unit.same) for unit in side] for side in (base, units)]
+    looped = [
+        [*zip(words, _count_loops(side), strict=True)]
+        for words, side in zip(names, (base, units), strict=True)
+    ]
+    for one, two in (looped, names):
+        for b_range, u_range in _gaps(base, units, match):
+            for i, j in pairs([one[row] for row in b_range], [two[row] for row in u_range]):
+                match[b_range[i]] = u_range[j]
+
+
+def _count_loops(units: Statements) -> list[int]:
+    """In how many loops of its definition each unit is."""
+    counts: list[int] = []
+    for head in find_parents(units):
+        if head is None or units[head].defined:
+            counts.append(0)
+        else:
+            counts.append(counts[head] + isinstance(units[head].node, LOOPS))
+    return counts
 
 
 def _match_alike(

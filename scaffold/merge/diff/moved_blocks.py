@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from scaffold.merge.diff.mapping import Side, align
 from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in, needed_by, read_in
-from scaffold.merge.source.statement import Statement, Statements
+from scaffold.merge.source.statement import Statement, Statements, block_of
 
 Run = tuple[int, int, int]  # of the base: from, to, and the gap that an update moves it to
 
@@ -109,9 +109,18 @@ def _edited_span(base: Statements, own: Side, start: int, end: int) -> tuple[int
     while last in own.gap_of and own.units[last].depth > own.units[first].depth:
         last += 1
     bound = bound_in(own.units[first:last])
-    while last in own.gap_of and _adds_to(own.units[last], bound):
-        last, same = last + 1, False
+    while last in own.gap_of and (rows := _addition(own, last, bound)):
+        last, same = last + len(rows), False
     return None if same else (first, last)
+
+
+def _addition(own: Side, place: int, names: Collection[str]) -> list[int]:
+    """A new statement that completes what others bind, or a condition around such ones."""
+    rows = [place, *block_of(own.units, place)]
+    units = [own.units[row] for row in rows]
+    inner = [unit for unit in units if not isinstance(unit.node, ast.If)]
+    is_new = own.gap_of.keys() >= {*rows}
+    return rows if is_new and inner and all(_adds_to(unit, names) for unit in inner) else []
 
 
 def _adds_to(unit: Statement, names: Collection[str]) -> bool:
