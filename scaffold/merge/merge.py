@@ -31,6 +31,7 @@ from scaffold.merge.normalize.dropped_files import (
     find_added,
     find_edited,
     only_adds_to_lists,
+    only_explains,
     says_same,
 )
 from scaffold.merge.normalize.files import lay_out_like_others, normalize_files
@@ -225,6 +226,10 @@ def _merge_dropped(
     if file.kind == PYTHON and only_adds_to_lists(text, base):
         merged.files[file.path] = None
         merged.notes.append(f"{file.path} is deleted, with what you added to its lists.")
+        return
+    if file.kind == PYTHON and only_explains(text, base):
+        merged.files[file.path] = None
+        merged.notes.append(f"{file.path} is deleted, with your type hints and comments.")
         return
     is_test = PurePosixPath(file.path).name.startswith("test_") and file.kind == PYTHON
     cause = name_cause(file.path, base)

@@ -163,7 +163,7 @@ def _undefined(project: Project, facts: Facts, text: str) -> Iterator[Wrong]:
 
 
 def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:
-    """Attributes of modules, of classes and of their objects; also with getattr() and asdict()."""
+    """Attributes of modules, of classes and of their objects, also those that a test replaces."""
     asked: set[str] = set()  # with hasattr()
     uses: list[tuple[ast.expr, str, Scope, ast.expr]] = [
         (node.value, node.attr, scope, node)
@@ -176,6 +176,13 @@ def _attributes(project: Project, facts: Facts) -> Iterator[Wrong]:
                 asked.add(name)
             case ast.Call(ast.Name("getattr"), [value, ast.Constant(str() as name), *_]):
                 uses.append((value, name, scope, call))
+            case ast.Call(
+                ast.Attribute(attr="setattr"), [value, ast.Constant(str() as name), _], []
+            ):
+                uses.append((value, name, scope, call))
+            case ast.Call(ast.Attribute(ast.Attribute(attr="patch"), "multiple"), [value]):
+                names = [word.arg for word in call.keywords if word.arg]
+                uses += [(value, name, scope, call) for name in names if "create" not in names]
     for item, scope in facts.items:
         match item:
             case ast.Subscript(

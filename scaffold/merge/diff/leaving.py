@@ -4,19 +4,30 @@ import ast
 import itertools
 from collections.abc import Collection
 
-from scaffold.merge.semantics.effects import effects_of, only_adds, only_feeds, only_shows
+from scaffold.merge.semantics.effects import effects_of, only_adds, only_shows
 from scaffold.merge.semantics.flow import bound_in
 from scaffold.merge.source.statement import Statement, Statements, block_of
+
+
+def find_users(ours: Statements, leaving: Collection[str]) -> set[int]:
+    """Which of some new lines use what goes, or what others of these make of it."""
+    places: set[int] = set()
+    gone = {*leaving}
+    for place, unit in enumerate(ours):
+        if effects_of(unit).reads & gone:
+            places |= {place, *block_of(ours, place)}
+            gone |= effects_of(unit).binds
+    return places
 
 
 def split_users(
     ours: Statements, leaving: Collection[str]
 ) -> list[tuple[bool, tuple[Statement, ...]]]:
-    """New lines in parts: whether they only log or change what goes, and which they are.
+    """New lines in parts: whether they use what goes, and which they are.
 
     Nothing, if none does, or if a part of a condition would be left without its head.
     """
-    places = {place for place, unit in enumerate(ours) if _uses_what_goes(unit, leaving)}
+    places = find_users(ours, leaving)
     for head in reversed([place for place, unit in enumerate(ours) if unit.is_head]):
         block = block_of(ours, head)
         if {*block} <= places:
@@ -26,11 +37,6 @@ def split_users(
             places.add(head)
     groups = itertools.groupby(range(len(ours)), places.__contains__) if places else ()
     return [(uses, tuple(ours[place] for place in group)) for uses, group in groups]
-
-
-def _uses_what_goes(unit: Statement, leaving: Collection[str]) -> bool:
-    reads = bool(effects_of(unit).reads & {*leaving})
-    return reads and (only_shows(unit) or only_feeds(unit, leaving))
 
 
 def adds_to_what_goes(base: Statements, ours: Statements, leaving: Collection[str]) -> bool:

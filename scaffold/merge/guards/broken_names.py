@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from scaffold.merge.diff.assemble import Assembly, Clash, Piece, choose, choose_ours
 from scaffold.merge.diff.hunks import mentions, their_changes, their_parts, with_sources
-from scaffold.merge.diff.leaving import adds_to_what_goes
+from scaffold.merge.diff.leaving import adds_to_what_goes, find_users
 from scaffold.merge.diff.triple import Hunk, Triple
 from scaffold.merge.guards.changed_blocks import find_changed_blocks
 from scaffold.merge.guards.copied_code import find_copied_code
@@ -24,7 +24,7 @@ from scaffold.merge.guards.split_loops import find_split_loops
 from scaffold.merge.guards.stale_reads import find_stale_reads
 from scaffold.merge.model import OpenFile, mended_text
 from scaffold.merge.semantics.effects import effects_of, only_feeds, only_shows
-from scaffold.merge.semantics.flow import bound_in
+from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.semantics.imports import comes_with_all
 from scaffold.merge.semantics.names import (
     UNDEFINED,
@@ -108,6 +108,7 @@ def verify(file: OpenFile) -> None:
             break
     if _is_open(file):
         _balance(file)
+        _name_uncalled(file)
     elif _UNREADABLE in _new_faults(file, _merged(file)):
         file.doubts = {(0, len(file.assembly.base) + 1): UNREADABLE}  # the file as a whole
 
@@ -126,6 +127,15 @@ def _with_adapted(file: OpenFile, pieces: Sequence[Piece]) -> list[Statement]:
         return clash.theirs if clash.is_alone or (is_added and to_adapt) else clash.ours
 
     return choose(pieces, side)
+
+
+def _name_uncalled(file: OpenFile) -> None:
+    """Say in conflicts about functions that the update takes out all calls of them."""
+    pieces = file.assembly.merge(file.doubts)
+    read = read_in(file.assembly.ours.units) - read_in(choose_ours(pieces))
+    for clash in (piece for piece in pieces if isinstance(piece, Clash)):
+        for name in sorted(read & {unit.defined for unit in clash.ours}):
+            file.doubts.setdefault(clash.hunk, f"nothing calls {name} any more")
 
 
 def _doubt_all(file: OpenFile, faults: Sequence[Fault], clashes: Sequence[Clash]) -> bool:
@@ -162,25 +172,55 @@ def _is_of_owner(file: OpenFile, fault: Fault) -> bool:
 
 
 def _only_used(file: OpenFile, fault: Fault, clashes: Sequence[Clash]) -> dict[Hunk, str] | None:
-    """The owner's new lines that use a name which goes, if they only log or change it.
+    """The owner's new lines that use a name which goes, if no other line needs it.
 
-    There are none of a list or dict that goes, and to which the owner only added something. None
-    if other lines need the name.
+    There are none of a list or dict that goes, and to which the owner only added something.
     """
     if fault.kind == UNUSED_VARIABLE:
         lists = [row for row in clashes if not row.theirs]
         adds = (adds_to_what_goes(row.base, row.ours, [fault.name]) for row in lists)
         return {} if any(adds) else None
-    side = file.assembly.ours
-    reading = [
-        (gap, side.units[place])
-        for gap, places in enumerate(side.inserts)
-        for place in places
-        if fault.kind == UNDEFINED and fault.name in effects_of(side.units[place]).reads
+    side, name = file.assembly.ours, fault.name
+    new = {gap: [side.units[place] for place in side.inserts[gap]] for gap in side.gap_of.values()}
+    reading = {
+        gap: units
+        for gap, units in new.items()
+        if fault.kind == UNDEFINED and name in read_in(units)
+    }
+    if reading and all(
+        only_shows(unit) or only_feeds(unit, [name])
+        for units in reading.values()
+        for unit in units
+        if name in effects_of(unit).reads
+    ):
+        return {(gap, gap): str(fault) for gap in reading}
+    users = [units[row] for units in reading.values() for row in find_users(units, [name])]
+    asked = [clash for clash in clashes if name in read_in(clash.ours)]
+    hunks = [*(clash.hunk for clash in asked), *((gap, gap) for gap in reading)]
+    hunks += [
+        (number, number + 1)
+        for number, unit in enumerate(file.assembly.base)
+        if (own := side.of(number))
+        and file.assembly.theirs.of(number)
+        and own.same != unit.same
+        and name in effects_of(own).reads
     ]
-    if not reading or not all(only_shows(u) or only_feeds(u, [fault.name]) for _, u in reading):
+    shown = {unit.origin for clash in clashes for unit in clash.ours}
+    rest = [
+        unit
+        for place, unit in enumerate(side.units)
+        if unit not in users and file.assembly.origin(side, place) not in shown
+    ]
+    if not hunks or not _is_gone(file.assembly, name) or bound_in(users) & read_in(rest):
         return None
-    return {(gap, gap): str(fault) for gap, _ in reading}
+    return dict.fromkeys(hunks, str(fault))
+
+
+def _is_gone(triple: Triple, name: str) -> bool:
+    """Whether a variable of the base is nowhere in the other side."""
+    units = [unit for unit in triple.base if not (unit.defined or imports_of(unit))]
+    left = triple.theirs.units
+    return name in bound_in(units) and name not in read_in(left) | bound_in(left)
 
 
 def _lost_imports(file: OpenFile) -> dict[str, Import]:

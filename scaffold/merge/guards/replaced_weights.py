@@ -7,6 +7,7 @@ below it would save others than those that had the score.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 
 from scaffold.merge.diff.depth import depth_change, gets_other_weights, needs_own_weights
@@ -35,8 +36,15 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
         levels, scopes = [unit.depth for unit in puts], {unit.scope for unit in puts}
         if not levels:
             continue
-        below = [triple.ours.of(row) for row in range(gap, min(gap + _NEAR, len(triple.base)))]
-        read = read_in(filter(None, below))
+        near = range(gap, min(gap + _NEAR, len(triple.base)))
+        below = [(triple.base[row], own) for row in near if (own := triple.ours.of(row))]
+        for unit, own in below:
+            other = re.escape(unit.text.strip()).replace("model", r"[\w.]+")
+            replaced = "model" in effects_of(unit).reads - effects_of(own).reads
+            if replaced and re.fullmatch(other, own.text.strip()):
+                yield (gap, gap), f"{_name(own)} would not use these weights"
+                break
+        read = read_in(own for _, own in below)
         for place in triple.ours.inserts[gap]:
             unit = units[place]
             if unit.depth > max(levels) or unit.scope not in scopes:

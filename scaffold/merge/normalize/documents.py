@@ -32,15 +32,19 @@ def follow_own_imports(base: Statements, ours: Statements, theirs: Statements) -
 
 
 def follow_rows(base: Statements, ours: Statements, theirs: Statements) -> Rendered:
-    """The pristine document with the lines with which its owner went on in rows that go: they go
-    with them."""
+    """The pristine document with what its owner added to the ends of rows that go, and with the
+    lines with which they went on: these go with them."""
     own, new = align(base, ours), align(base, theirs)
     was: list[Statement] = []
     for row, unit in enumerate(base):
-        was.append(unit)
+        there = own.of(row)
+        is_longer = there and there.text.startswith(unit.text.removesuffix("."))
+        is_item = unit.text[:1] in "-*|" and not any(new.inserts[row : row + 2])
+        if new.of(row) or not there or not (there.key == unit.key or (is_item and is_longer)):
+            was.append(unit)
+            continue
         more = (ours[place] for place in own.inserts[row + 1])
-        if own.of(row) and not new.of(row):
-            was += takewhile(lambda line: line.margin and not line.blanks, more)
+        was += [there, *takewhile(lambda line: line.margin and not line.blanks, more)]
     return was, list(theirs)
 
 

@@ -1,6 +1,7 @@
 """What stays of a file that is no longer generated: what its owner added to it, or changed."""
 
 import ast
+import copy
 from collections.abc import Collection, Sequence
 
 from scaffold.merge.model import OpenFile, kind_of
@@ -56,6 +57,29 @@ def only_adds_to_lists(text: str, base: str) -> bool:
         (one.same, one.depth) == (two.same, two.depth) or only_adds(one, two)
         for one, two in zip(*sides, strict=True)
     )
+
+
+def only_explains(text: str, base: str) -> bool:
+    """Whether an owner only changed comments, docstrings and type hints of a file."""
+    return _plain(text) == _plain(base)
+
+
+def _plain(text: str) -> str:
+    """A file without imports, comments, docstrings and the type hints of functions."""
+    tree = copy.deepcopy(tree_of(text))
+    for node in nodes_of(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            docs = node.body[:1] if ast.get_docstring(node) is not None else []
+            node.body = [
+                row
+                for row in node.body
+                if row not in docs and not isinstance(row, ast.Import | ast.ImportFrom)
+            ]
+    return ast.dump(tree)
 
 
 def says_same(path: str, own: str, base: str, files: Sequence[OpenFile]) -> bool:

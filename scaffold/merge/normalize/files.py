@@ -14,7 +14,7 @@ from scaffold.merge.normalize.documents import (
 )
 from scaffold.merge.normalize.extracted.follow import follow_extracted
 from scaffold.merge.normalize.imports import follow_imports
-from scaffold.merge.normalize.new_files import name_attributes
+from scaffold.merge.normalize.new_files import find_replaced_name, name_attributes
 from scaffold.merge.normalize.order import follow_order
 from scaffold.merge.normalize.output_calls import follow_output_calls
 from scaffold.merge.normalize.renamed_keys import follow_keys
@@ -101,9 +101,10 @@ def _name_attributes(files: Sequence[OpenFile]) -> None:
     """What was renamed in a file is so in others that import it whole, as tests do."""
     for other in files:
         module, names = module_of(other.path).rpartition(".")[2], other.renames.everywhere
-        for file in files if names else ():
+        for file in files:
             base, own, theirs = file.texts
-            base, theirs = (name_attributes(text, module, names) for text in (base, theirs))
+            table = names | find_replaced_name(other.path, other.texts[:2], file.texts[:2])
+            base, theirs = (name_attributes(text, module, table) for text in (base, theirs))
             if (base, own, theirs) != file.texts:
                 file.texts = base, own, theirs
                 file.units = split(base, PYTHON), file.units[1], split(theirs, PYTHON)

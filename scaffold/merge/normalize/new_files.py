@@ -1,11 +1,11 @@
 """Gives files that are new, or not edited, the owner's names for what they import."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from scaffold.merge.normalize.renamed_keys import find_renamed_keys
-from scaffold.merge.semantics.names import is_test, module_of
+from scaffold.merge.semantics.names import defines, is_test, module_of
 from scaffold.merge.source.notebooks import NOTEBOOK
 from scaffold.merge.source.statement import PYTHON, split, write_units
 from scaffold.merge.source.style import Renames, find_renames, rename_units
@@ -101,7 +101,30 @@ def name_attributes(text: str, module: str, renames: Mapping[str, str]) -> str:
     def named(name: str) -> str:
         return renames.get(name, name)
 
-    calls = rf"\bpatch\.multiple\(\s*{module}\b[^()]*"
-    text = re.sub(calls, lambda call: re.sub(r"\w+(?==)", lambda at: named(at[0]), call[0]), text)
-    places = rf"(?<![\w.])({module}(?:\.|, *[\"']))(\w+)\b"
-    return re.sub(places, lambda found: found[1] + named(found[2]), text)
+    text = re.sub(
+        _REPLACED.format(module),
+        lambda call: re.sub(r"\w+(?==)", lambda word: named(word[0]), call[0]),
+        text,
+    )
+    return re.sub(_READ.format(module), lambda found: found[1] + named(found[2]), text)
+
+
+# what a test replaces in a module: `patch.multiple(train, main=...)`, and `setattr(train, "main")`
+_REPLACED, _READ = r"\bpatch\.multiple\(\s*{}\b[^()]*", r"(?<![\w.])({}(?:\.|, *[\"']))(\w+)\b"
+
+
+def find_replaced_name(path: str, code: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
+    """The function of a file that the owner replaced by another one, also in all of a test.
+
+    `code` and `texts` are the file and the test, as they were generated and as they are.
+    """
+    module = module_of(path).rpartition(".")[2]
+    old, new = (
+        {name for _, name in re.findall(_READ.format(module), text)}
+        | {*re.findall(r"\w+(?==)", " ".join(re.findall(_REPLACED.format(module), text)))}
+        for text in texts
+    )
+    before, now = code
+    gone = [name for name in old - new if defines(before, name) and not defines(now, name)]
+    added = [name for name in new if defines(now, name) and not defines(before, name)]
+    return {gone[0]: added[0]} if len(gone) == len(added) == 1 else {}
