@@ -73,6 +73,14 @@ USES = {
         "print(make().max_norm)\n"
     ),
     "getattr": "def show(config):\n    print(getattr(config, 'max_norm'))\n",
+    "what a test replaces": (
+        "from unittest import mock\nimport train\n\n\ndef test_it(monkeypatch):\n"
+        "    monkeypatch.setattr(train.Config, 'max_norm', 2)\n"
+    ),
+    "several that a test replaces": (
+        "from unittest import mock\nimport train\n\n\ndef test_it():\n"
+        "    with mock.patch.multiple(train.Config, max_norm=2):\n        train.main()\n"
+    ),
     "getattr with a default": "def show(config):\n    print(getattr(config, 'max_norm', 0))\n",
     "asdict": (
         "from dataclasses import asdict\n\n\ndef show(config):\n"
@@ -134,6 +142,11 @@ OTHERS = {
     ),
     "asked for": (
         "def show(config):\n    if hasattr(config, 'max_norm'):\n        print(config.max_norm)\n"
+    ),
+    "what a test adds": (
+        "from unittest import mock\nimport train\n\n\ndef test_it(monkeypatch):\n"
+        "    monkeypatch.setattr(train.Config, 'max_norm', 2, raising=False)\n"
+        "    with mock.patch.multiple(train.Config, max_norm=2, create=True):\n        pass\n"
     ),
     "a class that answers to any name": (
         "from train import Config\n\n\nclass Mine(Config):\n    def __getattr__(self, name):\n"

@@ -102,7 +102,8 @@ def judge(case: Case, outcome: Outcome) -> tuple[str, str]:
     if conflicts:
         if elsewhere := conflicts - {*case.asks}:
             return CONFLICT, f"in {sorted(elsewhere)}"
-        return RIGHT, ""
+        if conflicts != {WARNING} or not case.results:
+            return RIGHT, ""
     if not case.results:
         return WRONG, "a person had to decide, but there is no conflict"
     files = {path: decoded(path, data) for path, data in outcome.files.items()}
