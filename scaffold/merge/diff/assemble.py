@@ -153,9 +153,7 @@ class Assembly(Triple):
 
     def _gap(self, gap: int) -> list[Piece]:
         for one, other in ((self.ours, self.theirs), (self.theirs, self.ours)):
-            units, others = (
-                [side.units[row] for row in side.inserts[gap]] for side in (one, other)
-            )
+            units, others = (side.new(gap) for side in (one, other))
             if others and contains(units, others, (0, 0)):  # both wrote them where they are
                 return [self.at(one, row, one.units[row].depth) for row in one.inserts[gap]]
         ours = [

@@ -100,7 +100,7 @@ def stays_deleted(triple: Triple, place: int) -> bool:
         return False
     run = _deleted_around(triple, found[0])
     gaps = (*run, run.stop)
-    replaced = [triple.ours.units[row] for gap in gaps for row in triple.ours.inserts[gap]]
+    replaced = triple.ours.new(*gaps)
     beside = [
         row.depth
         for row in units[place - 1 : place + 2]

@@ -56,7 +56,7 @@ def depth_change(triple: Triple, one: Side, other: Side, place: int, gap: int) -
         above = itertools.takewhile(lambda row: row <= last, places)
         to_next = to_next or any(needs_own_weights(triple, row) for row in above)
     if one is triple.ours and after is not None and other.inserts[gap]:
-        rows = ([side.units[row] for row in side.inserts[gap]] for side in (one, other))
+        rows = (side.new(gap) for side in (one, other))
         to_next = to_next or get_given_again(triple, gap, *rows)
     opens = triple.opens_for_next(one, gap)
     if opens:  # if both do, the owner's block is the inner one
@@ -87,7 +87,7 @@ def _has_its_end_inside(triple: Triple, place: int, gap: int) -> bool:
         return False
     rows = [triple.ours.number_of.get(row, -1) for row in block_of(units, head)]
     end, called = max(rows) + 1, anchor(triple.theirs.units[place])
-    ends = (anchor(triple.theirs.units[row]) for row in triple.theirs.inserts[end])
+    ends = map(anchor, triple.theirs.new(end))
     return rows[0] == gap and len(called) > 1 and called in ends and needs_block(triple, head, end)
 
 

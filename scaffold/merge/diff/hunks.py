@@ -214,7 +214,7 @@ def _binds_what_stands_beside(
 def _both_fit(triple: Triple, gap: int) -> bool:
     old = outdated(triple)
     ours = [triple.ours.units[place] for place in triple.ours.inserts[gap] if place not in old]
-    theirs = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    theirs = triple.theirs.new(gap)
     theirs = [unit for unit in theirs if not is_required(triple, unit)]
     pairs = (ours, theirs), (theirs, ours)
     if any(contains(*pair) or contains(*pair, (0, 0)) for pair in pairs):
@@ -385,7 +385,7 @@ def _is_moved_up(triple: Triple, number: int) -> bool:
 
 def _reads_kept(triple: Triple, gap: int, beside: Collection[int]) -> bool:
     """Whether the other side's new lines read what lines beside them bind, which the owner kept."""
-    read = read_in(triple.theirs.units[place] for place in triple.theirs.inserts[gap])
+    read = read_in(triple.theirs.new(gap))
     sources = [
         next(
             (row for row in range(gap - 1, -1, -1) if name in effects_of(triple.base[row]).binds),
@@ -432,12 +432,12 @@ def _same_purpose(triple: Triple) -> list[Hunk]:
 def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
     """Whether this side wrote something else in place of the units on both sides of the owner's
     new ones: below a block, of its head."""
-    depth = min(triple.ours.units[place].depth for place in triple.ours.inserts[gap])
+    depth = min(unit.depth for unit in triple.ours.new(gap))
     above = next((row for row in range(gap - 1, -1, -1) if triple.base[row].depth <= depth), -1)
     if above < 0 or gap == len(triple.base) or side.of(above) or side.of(gap):
         return False
     start, end = _deleted_run(triple, side, gap)
-    new = [side.units[place] for row in range(start, end) for place in side.inserts[row]]
+    new = side.new(*range(start, end))
     if triple.kind == PYTHON and not any(unit.depth <= depth for unit in new):
         return False  # all of it is in a block above
     return bool(new) and not _may_end_block(triple, gap, (start, end))
@@ -446,14 +446,13 @@ def _is_replaced(triple: Triple, side: Side, gap: int) -> bool:
 def _may_end_block(triple: Triple, gap: int, run: Hunk) -> bool:
     """Whether the owner's new lines end a block, and may do so below the other side's new end."""
     base, side = triple.base, triple.theirs
-    ours = [triple.ours.units[row] for row in triple.ours.inserts[gap]]
+    ours = triple.ours.new(gap)
     depth = min(unit.depth for unit in ours)
     ends = any(unit.depth < depth for unit in base[gap : run[1] + 1]) or run[1] == len(base)
     if triple.kind != PYTHON or not ends:
         return False
     above, beside, after = (
-        [side.units[place] for row in rows for place in side.inserts[row]]
-        for rows in (range(run[0], gap), (gap,), range(gap + 1, run[1]))
+        side.new(*rows) for rows in (range(run[0], gap), (gap,), range(gap + 1, run[1]))
     )
     above += itertools.takewhile(lambda unit: unit.depth >= depth, beside)
     if any(unit.depth < depth for unit in above) or any(unit.depth >= depth for unit in after):
@@ -473,8 +472,7 @@ def _is_rewritten(triple: Triple, number: int) -> bool:
     if triple.kind != PYTHON or triple.base[number].is_comment:
         return False
     start, _ = _deleted_run(triple, triple.theirs, number)
-    new = [triple.theirs.units[place] for place in triple.theirs.inserts[start]]
-    own = [triple.ours.units[place] for place in triple.ours.inserts[start]]
+    new, own = triple.theirs.new(start), triple.ours.new(start)
     if new and new[0].depth < triple.base[start].depth:
         return False  # it stands below the block
     if imports_of(triple.base[number]):
@@ -594,7 +592,7 @@ def mentions(
     """
     start, end = hunk
     side, units = triple.theirs, list(triple.base[start:end])
-    units += [side.units[place] for places in side.inserts[start : end + 1] for place in places]
+    units += side.new(*range(start, end + 1))
     units += [unit for number in range(start, end) if (unit := side.of(number))]
     before = "" if is_attribute else r"(?<!\.)(?<!^from )"  # of which others are imported
     word = re.compile(rf"\b{before}{re.escape(name.rpartition('.')[2])}\b")

@@ -56,7 +56,11 @@ class Side:
 
     @cached_property
     def added(self) -> list[Statement]:
-        return [self.units[place] for places in self.inserts for place in places]
+        return self.new(*range(len(self.inserts)))
+
+    def new(self, *gaps: int) -> list[Statement]:
+        """The new units of some gaps."""
+        return [self.units[place] for gap in gaps for place in self.inserts[gap]]
 
     @cached_property
     def purposes(self) -> set[tuple[str, ...]]:

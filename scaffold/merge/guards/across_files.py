@@ -118,12 +118,14 @@ def keep_definition(file: OpenFile, name: str) -> bool:
     while heads := {head for head, _ in gone if names & {*head.split()[1:]}} - wanted:
         wanted |= heads
         names = read_in(unit for head, chunk in gone if head in heads for unit in chunk)
+    if not wanted:
+        return False
     base = [unit for head, chunk in chunks(assembly.base) if head not in wanted for unit in chunk]
     sides = base, assembly.ours.units, assembly.theirs.units
     file.assembly = assemble(sides, file.kind, assembly.indent, assembly.union)
     file.doubts.clear()
     verify(file)
-    return bool(wanted)
+    return True
 
 
 def code_in(files: Mapping[str, str | None]) -> dict[str, str]:

@@ -181,12 +181,8 @@ def _only_used(file: OpenFile, fault: Fault, clashes: Sequence[Clash]) -> dict[H
         adds = (adds_to_what_goes(row.base, row.ours, [fault.name]) for row in lists)
         return {} if any(adds) else None
     side, name = file.assembly.ours, fault.name
-    new = {gap: [side.units[place] for place in side.inserts[gap]] for gap in side.gap_of.values()}
-    reading = {
-        gap: units
-        for gap, units in new.items()
-        if fault.kind == UNDEFINED and name in read_in(units)
-    }
+    gaps = {*side.gap_of.values()} if fault.kind == UNDEFINED else ()
+    reading = {gap: new for gap in gaps if name in read_in(new := side.new(gap))}
     if reading and all(
         only_shows(unit) or only_feeds(unit, [name])
         for units in reading.values()

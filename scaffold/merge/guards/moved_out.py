@@ -45,7 +45,7 @@ def _moved(triple: Triple) -> dict[int, int]:
 
 def _passed_by(triple: Triple, gap: int, moved: Mapping[int, int]) -> Iterator[str]:
     """What stood below a gap, reads what the new lines set there, and stands above it now."""
-    units = [triple.theirs.units[place] for place in triple.theirs.inserts[gap]]
+    units = triple.theirs.new(gap)
     given = bound_in(units)
     if any(puts_in_other_weights(unit.text) and not unit.is_head for unit in units):
         given.add("model")

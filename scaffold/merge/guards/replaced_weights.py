@@ -30,9 +30,8 @@ def find_replaced_weights(triple: Triple) -> Iterator[tuple[Hunk, str]]:
     yield from _inside(triple)
     yield from _saved_below(triple)
     units = triple.ours.units
-    for gap, places in enumerate(triple.theirs.inserts):
-        brought = [triple.theirs.units[place] for place in places]
-        puts = [unit for unit in brought if puts_in_other_weights(unit.text)]
+    for gap in range(len(triple.base) + 1):
+        puts = [unit for unit in triple.theirs.new(gap) if puts_in_other_weights(unit.text)]
         levels, scopes = [unit.depth for unit in puts], {unit.scope for unit in puts}
         if not levels:
             continue
