@@ -3323,6 +3323,14 @@ def main(loader, ema):
 """
 
 
+def test_imports_of_both_sides_are_in_the_order_of_the_alphabet() -> None:
+    base = "from config import run\nfrom model import build\n\nrun(build())\n"
+    ours = base.replace("from model", "from lion import Lion\nfrom model") + "Lion()\n"
+    theirs = base.replace("from model", "from hooks import Hooks\nfrom model") + "Hooks()\n"
+    text = clean(base, ours, theirs)
+    assert text.index("from hooks") < text.index("from lion") < text.index("from model")
+
+
 def test_rows_that_both_sides_write_to_a_file_may_come_in_either_order() -> None:
     base = f"{STEP}        rows.append(0, 0)\n"
     own = "        if loss > 1:\n            rows.append(1, loss)\n"

@@ -46,7 +46,7 @@ from scaffold.merge.diff.named_parts import follow_named_parts
 from scaffold.merge.diff.triple import Hunk, Triple, contains
 from scaffold.merge.semantics.effects import effects_of, only_shows
 from scaffold.merge.semantics.flow import bound_in
-from scaffold.merge.source.imports import imports_of, is_standard
+from scaffold.merge.source.imports import import_node, imports_of, is_standard
 from scaffold.merge.source.statement import (
     PYTHON,
     TEXT,
@@ -312,6 +312,10 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
         return [*ours, *theirs]
     if (place := place_for_next(triple, gap, theirs)) < len(theirs):
         return [*_in_order(triple, gap, ours, theirs[:place]), *theirs[place:]]
+    both = [*ours, *theirs]
+    if all(map(import_node, both)) and not any(unit.blanks for unit in both):
+        rows = sorted(both, key=_place_among_imports)
+        return [*rows]
     if triple.kind == TEXT and ours[0].blanks and not theirs[0].blanks:
         return [*theirs, *ours]  # they go on with what is above: the last row of a list
     if all(map(imports_of, theirs)) and not any(map(imports_of, ours)):
@@ -344,6 +348,12 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
     if inside or last or theirs[0].depth > ours[0].depth:
         return [*theirs, *ours]
     return [*ours, *theirs]
+
+
+def _place_among_imports(unit: Statement) -> tuple[bool, str]:
+    """`import b` stands above `from a import b`, and both in the order of the alphabet."""
+    module = min(row.module for row in imports_of(unit)).lower()
+    return isinstance(unit.node, ast.ImportFrom), module
 
 
 def _is_close_to_next(triple: Triple, gap: int) -> bool:

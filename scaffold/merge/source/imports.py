@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from scaffold.merge.source.parse import nodes_of, tree_of
+from scaffold.merge.source.parse import statements_of, tree_of
 from scaffold.merge.source.statement import Statement
 
 Node = ast.Import | ast.ImportFrom
@@ -58,7 +58,7 @@ def imports_in(text: str) -> tuple[Import, ...]:
     """What a file imports anywhere. Nothing if it is not Python."""
     if "import" not in text:
         return ()
-    nodes = [node for node in nodes_of(tree_of(text)) if isinstance(node, Node)]
+    nodes = [node for node in statements_of(tree_of(text)) if isinstance(node, Node)]
     return tuple(row for node in nodes for row in _read(node))
 
 
