@@ -273,6 +273,10 @@ def _assemble_all(
 def _write(merged: Merged, file: OpenFile, name_cause: Label) -> str:
     """The text of a merged file; its conflicts are in it, and noted."""
     pieces = file.assembly.merge(file.doubts)
+    merged.notes += [
+        f"{file.path}: {name} is gone, with what you added to it."
+        for name in sorted(file.assembly.dropped)
+    ]
     if not any(isinstance(piece, Clash) for piece in pieces):
         units = choose_ours(pieces)
         return laid_out(

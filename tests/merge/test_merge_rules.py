@@ -3323,6 +3323,60 @@ def main(loader, ema):
 """
 
 
+def test_a_part_that_is_skipped_ends_no_round_of_the_loop_around() -> None:
+    base = """
+def main(loader, keep):
+    for epoch in range(3):
+        for batch in loader:
+            accelerator.backward(loss(batch))
+            optimizer.step()
+        score = evaluate()
+        log(score)
+"""
+    line = "            optimizer.step()\n"
+    theirs = base.replace(
+        line, f"            if not accelerator.sync_gradients:\n                continue\n{line}"
+    )
+    theirs = theirs.replace(
+        "            accel",
+        "            with accelerator.accumulate(model):\n                accel",
+        1,
+    )
+    own = "        keep.offer(score, epoch + 1)\n"
+    ours = base.replace("        log", f"{own}        log")
+    assert own in clean(base, ours, theirs)
+
+
+def test_own_lines_stand_below_a_block_that_an_update_goes_on_with() -> None:
+    base = STEP + "        if batch.due:\n            log(loss)\n"
+    own = "        if batch.last:\n            score = test(model)\n            log(score)\n"
+    new = "            if hooks.agree():\n                break\n"
+    assert clean(base, base + own, base + new) == (base + new + own).lstrip()
+
+
+def test_what_a_process_is_asked_does_not_change_in_a_new_block() -> None:
+    line = "        loss = model(batch)\n"
+    own = "        seed = hash(accelerator.process_index)\n        batch = flip(batch, seed)\n"
+    base = STEP.replace(line, f"{line}        total.add(loss)\n")
+    block = f"        with accelerator.no_sync(model):\n    {line}            total.add(loss)\n"
+    theirs = STEP.replace(line, block)
+    text = clean(base, base.replace(line, own + line), theirs)
+    assert text.index("flip(batch, seed)") < text.index("loss = ")
+    other = own.replace("process_index", "sync_gradients")
+    assert asked(base, base.replace(line, other + line), theirs)
+
+
+def test_a_line_that_both_sides_moved_is_not_asked_about_where_it_was() -> None:
+    base = STEP + "        progress += 1\n        log(loss)\n"
+    step, count = "        optimizer.step()\n", "        progress += 1\n"
+    theirs = base.replace(count, "        ema.update()\n")
+    theirs = theirs.replace(step, f"{count}        if not synced():\n            continue\n{step}")
+    ours = base.replace(count, "")
+    ours = ours.replace(step, f"{count}        if progress % 4:\n            continue\n{step}")
+    text = merge(base, ours, theirs).files["train.py"] or ""
+    assert text.count("<<<<<<<") == 1 and "ema.update()" in take_side(text, True)
+
+
 def test_imports_of_both_sides_are_in_the_order_of_the_alphabet() -> None:
     base = "from config import run\nfrom model import build\n\nrun(build())\n"
     ours = base.replace("from model", "from lion import Lion\nfrom model") + "Lion()\n"
@@ -3427,6 +3481,55 @@ def test_what_an_update_moved_has_no_new_line_in_its_place() -> None:
     assert text.count("<<<<<<<") == 1 and "ema.update()" in take_side(text, True)
 
 
+def test_a_field_that_both_sides_add_with_other_words_is_a_question_about_it_alone() -> None:
+    base = "class Config:\n    epochs: int = 3\n    seed: int = 0\n"
+    ours = base.replace("    seed", "    decay: float = 0.9  # mine\n    seed")
+    new = "    patience: int = 5\n    decay: float = 0.9  # theirs\n    steps: int = 4\n"
+    text = merge(base, ours, base + new).files["train.py"] or ""
+    assert take_side(text, True) == ours + new.replace("    decay: float = 0.9  # theirs\n", "")
+
+
+def test_a_question_about_a_part_of_a_step_is_one_about_all_of_it() -> None:
+    first = "        labels = batch.pop()\n        loss = measure(model(batch), labels)\n"
+    add, back = "        total.add(loss, len(labels))\n", "        loss.backward()\n"
+    clip = "        if limit:\n            norm = clip(model, limit)\n"
+    end = f"{clip}        optimizer.step()\n        optimizer.zero_grad()\n"
+    count, last = (
+        "        n += 1\n",
+        "        steps += 1\n        if limit:\n            log(norm)\n",
+    )
+    head = "def main(loader, model, optimizer, limit):\n    for batch in loader:\n"
+    head += "        begin(batch)\n"
+    base = f"{head}{first}{add}{back}{end}{count}{last}"
+    own = "        loss, size, norm = take_step(model, optimizer, batch, limit)\n"
+    body = indent(dedent(f"{first}{back}        norm = None\n{end}"), "    ")
+    ours = f"def take_step(model, optimizer, batch, limit):\n{body}"
+    ours += "    return loss, len(labels), norm\n"
+    ours += f"\n\n{head}{own}        total.add(loss, size)\n{count}{last}"
+    block = indent(first + add + back, "    ")
+    skip = "        if not accelerator.sync_gradients:\n            continue\n"
+    theirs = f"{head}        with accelerator.accumulate(model):\n{block}{count}{skip}{end}{last}"
+    text = merge(base, ours, theirs).files["train.py"] or ""
+    assert text.count("<<<<<<<") == 1 and end in take_side(text, False).partition("main")[2]
+
+
+def test_a_comment_behind_a_new_entry_stays_there() -> None:
+    base = "SETTINGS = {\n    'epochs': 3,\n    'seed': 0,\n}\n"
+    ours = base.replace("    'seed': 0,\n", "    'seed': 0,\n    'own': 1,\n")
+    new = "    'every': 1,  # so that both are equal\n"
+    theirs = base.replace("    'seed': 0,\n", f"    'seed': 0,\n{new}")
+    assert new in clean(base, ours, theirs)
+    theirs = base.replace("    'epochs': 3,\n", f"    # of the loop\n{new}    'epochs': 3,\n")
+    assert "    # of the loop\n" in clean(base, ours, theirs)
+
+
+def test_an_average_that_is_applied_before_other_weights_are_loaded_is_asked_about() -> None:
+    base = "def main(model, ema):\n    train(model)\n    save_weights(model, 'a')\n"
+    theirs = base.replace("    save", "    best_model.load(model)\n    save")
+    label = asked(base, base.replace("    save", "    ema.apply()\n    save"), theirs)
+    assert label == "the update (ema.apply would not see these weights)"
+
+
 def test_weights_that_the_owner_uses_in_place_of_the_model_are_asked_about() -> None:
     base = (
         "def main(model, ema):\n    train(model)\n    save_weights(model, 'a')\n    test(model)\n"
@@ -3466,13 +3569,15 @@ def main(model, loader):
     for old, new in (
         (first, f"    if model:\n        print(model)\n        rows.append(0)\n{first}"),
         (first, f'    states["own"] = model\n{first}'),
-        ('rate": rate}', 'rate": rate, "own": model}'),
     ):
         text = merge(base, base.replace(old, new), theirs).files["train.py"] or ""
         assert text.count("<<<<<<<") == 1 and text.count("rate.step()") == 0, text
         kept = "        print(model)\n" if "print" in new else ""
         gone = f"    if model:\n{kept}" if kept else ""
         assert take_side(text, False) == theirs.replace(first, gone + first)
+    merged = merge(base, base.replace('rate": rate}', 'rate": rate, "own": model}'), theirs)
+    assert merged.files["train.py"] == theirs and not merged.conflicts
+    assert merged.notes == ["train.py: states is gone, with what you added to it."]
 
 
 @pytest.mark.parametrize(

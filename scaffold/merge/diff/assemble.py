@@ -81,6 +81,7 @@ class Assembly(Triple):
     gone: Collection[int] = ()  # the owner's new units that are deleted, because they were moved
     needed: set[str] = field(default_factory=set)  # imports that stay, for the owner's side
     leaving: set[str] = field(default_factory=set)  # names that go, also from the owner's lines
+    dropped: set[str] = field(default_factory=set)  # lists that go with what the owner added
 
     _merged: dict[object, list[Piece]] = field(default_factory=dict, init=False)
 
@@ -213,11 +214,10 @@ class Assembly(Triple):
         is_new = all(unit.origin.startswith("t") for unit in theirs)
         if is_new and self.kind == PYTHON and theirs:
             above, theirs, below = _of_the_question(self, ours, theirs)
-        is_alone = shows_alone(ours, self.ours.units)
         if not theirs and adds_to_what_goes(base, ours, self.leaving):
-            is_alone = True
-            above = [unit for unit in ours if unit.origin.startswith("m")]
-            ours = [unit for unit in ours if unit not in above]
+            self.dropped |= bound_in(base)
+            return [*brought, *first, *(u for u in ours if u.origin.startswith("m")), *last]
+        is_alone = shows_alone(ours, self.ours.units)
         clash = Clash(tuple(ours), tuple(base), tuple(theirs), (start, end), is_alone)
         return [*brought, *first, *above, clash, *below, *last]
 
@@ -320,6 +320,9 @@ def _in_order(triple: Triple, gap: int, ours: Statements, theirs: Statements) ->
         return [*theirs, *ours]  # they go on with what is above: the last row of a list
     if all(map(imports_of, theirs)) and not any(map(imports_of, ours)):
         return [*theirs, *ours]
+    opens = triple.opens_for_next(triple.ours, gap)
+    if not opens and min(unit.depth for unit in theirs) > max(unit.depth for unit in ours[:1]):
+        return [*theirs, *ours]  # they end the block above
     if leaves_first(triple, gap, ours, theirs) or get_given_again(triple, gap, ours, theirs):
         return [*theirs, *ours]
     if leaves_last(triple, gap, ours, theirs, ours):

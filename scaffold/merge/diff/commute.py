@@ -19,7 +19,7 @@ from scaffold.merge.semantics.effects import (
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.parse import LOOPS, last_name
 from scaffold.merge.source.statement import PYTHON, Statement, Statements, parse_units
-from scaffold.merge.source.training import prepares, steps_schedule
+from scaffold.merge.source.training import FIXED_ATTRIBUTES, prepares, steps_schedule
 
 _SCHEDULE = ("steps", "schedule")
 # after these, other code still runs; after `raise SystemExit`, none does
@@ -45,7 +45,8 @@ def can_commute(
         read_effects(part, modules, attributes=False).without(given) for part in (tree, other)
     )
     written = _written_to(tree) & _written_to(other)
-    first, second = first.without(written), second.without(written)
+    first = first.without(written | _only_asked(tree))
+    second = second.without(written | _only_asked(other))
     if _sets_attributes(tree, other, given, second.changes):
         return False
     if _sets_attributes(other, tree, given, first.changes):
@@ -81,6 +82,17 @@ def _written_to(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.Call) and last_name(node.func) == "append" and node.args[1:]:
             rows[ast.unparse(node.func).removesuffix(".append")] += 1
     return {name for name, count in rows.items() if count == uses[name]}
+
+
+def _only_asked(tree: ast.Module) -> set[str]:
+    """The objects that are only asked what never changes: `accelerator.process_index`."""
+    fixed, uses = Counter[str](), Counter[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            uses[node.id] += 1
+        elif isinstance(node, ast.Attribute) and node.attr in FIXED_ATTRIBUTES:
+            fixed[ast.unparse(node.value)] += 1
+    return {name for name, count in fixed.items() if count == uses[name]}
 
 
 def _tests(tree: ast.Module) -> set[str]:

@@ -514,8 +514,10 @@ def _insert_items(sources: Sources, items: Items) -> Iterator[Splice]:
         if _is_optional(item):
             anchor = _last_new(anchor, m, known)
         comment, end = _tail(ours, anchor)
-        if comment or _tail_is_new(theirs, t, anchor):  # after the comment, on a line of its own
-            where[end] = where.get(end, "") + f"\n{text},"
+        beside = _tail(theirs, item)[0] if ours.text[end : end + 1] == "\n" else ""
+        if comment or beside or _tail_is_new(theirs, t, anchor):  # on a line of its own
+            row = f"{_with_comments(theirs, t, place, beside)},  {beside}" if beside else f"{text},"
+            where[end] = where.get(end, "") + f"\n{row}"
             if ours.text[anchor.end : anchor.end + 1] != ",":
                 where[anchor.end] = ","
         else:
@@ -549,13 +551,13 @@ def _before_keywords(anchor: Item, m: Sequence[Item]) -> bool:
     return any(_is_positional(item) for item in m[m.index(anchor) + 1 :])
 
 
-def _with_comments(theirs: Source, items: Sequence[Item], place: int) -> str:
-    """An item with the comment lines above it."""
+def _with_comments(theirs: Source, items: Sequence[Item], place: int, beside: str = "") -> str:
+    """An item below the comments above it, and the one behind it if that does not stay there."""
     item = items[place]
     start = items[place - 1].end if place else 0
     above = theirs.text[start : item.start]
     comments = [row.strip() for row in above.split("\n")[1:] if row.strip().startswith("#")]
-    comments += [_tail(theirs, item)[0]] if _tail(theirs, item)[0] else []
+    comments += [tail] if (tail := _tail(theirs, item)[0]) != beside else []
     text = item.cut(theirs)
     return "\n" + "\n".join([*comments, text]) if comments else text
 

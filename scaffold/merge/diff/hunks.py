@@ -26,6 +26,7 @@ from scaffold.merge.semantics.effects import calls_instead, effects_of, only_add
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.source.imports import imports_of
 from scaffold.merge.source.statement import PYTHON, TEXT, Statement, Statements, block_of, start_of
+from scaffold.merge.source.training import is_done_once
 
 _DEFINITIONS = (("FunctionDef",), ("AsyncFunctionDef",), ("ClassDef",))
 
@@ -39,7 +40,8 @@ def whole_hunks(triple: Triple, found: Collection[Hunk]) -> list[Hunk]:
         for number, gap in moved:
             ends = [any(_holds(hunk, *end) for hunk in whole) for end in ((number, 1), (gap, 0))]
             if any(ends) and not all(ends):
-                whole.append((number, number + 1) if ends[1] else (gap, gap))
+                first = next((start for start, end in whole if end == number), number)
+                whole.append((first, number + 1) if ends[1] else (gap, gap))
         whole = _join([*whole, *_deleted_between(triple, whole)])
         if whole == hunks:
             return hunks
@@ -76,7 +78,8 @@ def _moved_by_them(triple: Triple) -> Iterator[tuple[int, int]]:
     }
     for number, name in enumerate(names):
         is_one = len(anchor(triple.base[number])) > 1 and counts[0][name] == counts[1][name] == 1
-        if is_one and side.match[number] is None and name in there:
+        by_both = triple.ours.match[number] is None
+        if is_one and not by_both and side.match[number] is None and name in there:
             yield number, there[name]
 
 
@@ -546,7 +549,18 @@ def _whole_blocks(triple: Triple, hunk: Hunk) -> Hunk:
         for gap in range(start, max(end, start + 1)):
             for place in side.inserts[gap]:
                 last = max(last, _end_of_block(triple, side, place, start))
-    return start, last
+    return start, max(last, _end_of_step(triple, start, last))
+
+
+def _end_of_step(triple: Triple, start: int, end: int) -> int:
+    """Where the step of an optimizer ends that the owner wrote elsewhere, if a region has a part of
+    it: without the rest, the other side would make none."""
+    last = end
+    while last < len(triple.base) and triple.ours.match[last] is None and triple.theirs.of(last):
+        last += 1
+    if start == end or triple.ours.of(end - 1) or not triple.theirs.of(end - 1):
+        return end
+    return last if any(is_done_once(unit.text) for unit in triple.base[end:last]) else end
 
 
 def _end_of_block(triple: Triple, side: Side, place: int, start: int) -> int:

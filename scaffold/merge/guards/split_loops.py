@@ -280,12 +280,13 @@ def _goes_on(side: Side, loops: Sequence[int], name: str) -> bool:
 
 def _is_skipped(side: Side, bound: int | None, place: int) -> bool:
     """Whether a new `continue` leads to the next part, between where a name is bound and a line."""
-    if bound is None:
+    loops = {*_loops(side, side.heads(place))}
+    if bound is None or not any(loop <= bound for loop in loops):
         return False
     return any(
-        row not in side.number_of and waits_for_parts(side.units[row].text)
-        for loop in _loops(side, side.heads(place))
-        if loop <= bound
+        row not in side.number_of
+        and waits_for_parts(side.units[row].text)
+        and {*_loops(side, side.heads(row))} <= loops
         for row in range(bound + 1, place)
     )
 

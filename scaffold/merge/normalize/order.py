@@ -27,27 +27,16 @@ def follow_order(base: Statements, ours: Statements, theirs: Statements) -> Rend
 
 
 def _with_common_fields(base: Statements, ours: Statements, theirs: Statements) -> list[Statement]:
-    """Theirs with the fields of a class that both sides add where the owner has them, if they add
-    one of them with other values."""
+    """Theirs with the fields of a class that both sides add where the owner has them."""
     old, own = dict(_bodies(base)), dict(_bodies(ours))
     out: list[Statement] = []
     for name, chunk in chunks(theirs):
         body = [unit for unit in chunk if unit.depth > 0]
-        is_class = bool(name) and name in old.keys() & own.keys()
-        if is_class and _add_other_values(old[name], own[name], body):
+        if name and name in old.keys() & own.keys():
             head = chunk[: len(chunk) - len(body)]
             chunk = [*head, *_with_common(old[name], own[name], body, ("bind ",))]
         out += chunk
     return out
-
-
-def _add_other_values(base: Statements, ours: Statements, theirs: Statements) -> bool:
-    old, own, new = (
-        {name: [unit.key for unit in chunk] for name, chunk in chunks(units)}
-        for units in (base, ours, theirs)
-    )
-    added = (own.keys() & new.keys()) - old.keys()
-    return any(own[name] != new[name] for name in added if name.startswith("bind "))
 
 
 def _with_common(

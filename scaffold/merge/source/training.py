@@ -21,6 +21,12 @@ READING_METHODS = {
     *("gather", "gather_for_metrics", "reduce", "save_model", "state_dict", "unwrap_model"),
 }
 
+# what Accelerate and PyTorch say of a process, the same in the whole run
+FIXED_ATTRIBUTES = {
+    *("device", "is_local_main_process", "is_main_process", "local_process_index"),
+    *("num_processes", "process_index"),
+}
+
 # what the parser of a switch is told in place of `type=bool`
 BOOLEAN_ACTION = "action=argparse.BooleanOptionalAction"
 
@@ -48,6 +54,7 @@ trains = re.compile(
 # may change the model, or makes something of it
 works_on_weights = re.compile(
     r"\s*((\w+ = )?(?!print\b|log\b)([\w.]+\(.*\bmodel\b|model\.load\w*\()"
+    r"|\w*(ema|swa|averag\w*|shadow)\w*\.(apply|copy|load|restore|swap)\w*\("
     r"|for .*\bmodel\b[\s\S]*(\w_\(|\.data\b))"
 ).match
 
