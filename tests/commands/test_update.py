@@ -382,6 +382,7 @@ def conflicts(cli: Cli, project: Path) -> Path:
     edit(project / "config.py", "epochs: int = 20", "epochs: int = 50")
     edit(project / "config.py", "batch_size: int = 32", "batch_size: int = 48")
     edit(project / "callbacks.py", '"""Objects that the loop', '"""Our objects that the loop')
+    edit(project / "callbacks.py", "score > self.score", "score >= self.score")
     given = ["--epochs=10", "--batch-size=64", "--set=features.best_model=false"]
     assert cli("update", project, *given).code == 1
     return project
