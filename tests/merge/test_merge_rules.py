@@ -1133,6 +1133,8 @@ def test_a_file_that_goes_takes_hints_and_comments_with_it() -> None:
     assert merged.notes == ["checkpoint.py is deleted, with your type hints and comments."]
     other = ours.replace("torch.save", "model.save")
     assert len(project(base, {"checkpoint.py": other}, {}).conflicts) == 1
+    imports = {"checkpoint.py": "import torch\n"}
+    assert len(project(imports, {"checkpoint.py": "import torch\nsave(\n"}, {}).conflicts) == 1
 
 
 def test_a_file_that_goes_stays_if_a_file_of_the_owner_uses_it() -> None:

@@ -23,7 +23,7 @@ from scaffold.merge.guards.reverted_edits import find_reverted_edits
 from scaffold.merge.guards.split_loops import find_split_loops
 from scaffold.merge.guards.stale_reads import find_stale_reads
 from scaffold.merge.model import OpenFile, mended_text
-from scaffold.merge.semantics.effects import effects_of, only_feeds, only_shows
+from scaffold.merge.semantics.effects import effects_of
 from scaffold.merge.semantics.flow import bound_in, read_in
 from scaffold.merge.semantics.imports import comes_with_all
 from scaffold.merge.semantics.names import (
@@ -183,13 +183,6 @@ def _only_used(file: OpenFile, fault: Fault, clashes: Sequence[Clash]) -> dict[H
     side, name = file.assembly.ours, fault.name
     gaps = {*side.gap_of.values()} if fault.kind == UNDEFINED else ()
     reading = {gap: new for gap in gaps if name in read_in(new := side.new(gap))}
-    if reading and all(
-        only_shows(unit) or only_feeds(unit, [name])
-        for units in reading.values()
-        for unit in units
-        if name in effects_of(unit).reads
-    ):
-        return {(gap, gap): str(fault) for gap in reading}
     users = [units[row] for units in reading.values() for row in find_users(units, [name])]
     asked = [clash for clash in clashes if name in read_in(clash.ours)]
     hunks = [*(clash.hunk for clash in asked), *((gap, gap) for gap in reading)]

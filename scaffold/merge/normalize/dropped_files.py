@@ -11,7 +11,7 @@ from scaffold.merge.semantics.imports import mended
 from scaffold.merge.semantics.names import UNDEFINED, find_faults
 from scaffold.merge.source import style
 from scaffold.merge.source.imports import imports_of
-from scaffold.merge.source.parse import nodes_of, tree_of
+from scaffold.merge.source.parse import is_python, nodes_of, tree_of
 from scaffold.merge.source.statement import PYTHON, split, write_units
 
 _DEFINITIONS = ("FunctionDef ", "ClassDef ")
@@ -61,7 +61,7 @@ def only_adds_to_lists(text: str, base: str) -> bool:
 
 def only_explains(text: str, base: str) -> bool:
     """Whether an owner only changed comments, docstrings and type hints of a file."""
-    return _plain(text) == _plain(base)
+    return is_python(text) and _plain(text) == _plain(base)
 
 
 def _plain(text: str) -> str:

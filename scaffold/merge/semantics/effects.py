@@ -46,13 +46,6 @@ def only_shows(unit: Statement) -> bool:
     return _called(unit) in _HARMLESS
 
 
-def only_feeds(unit: Statement, names: Collection[str]) -> bool:
-    """Whether a statement does nothing but change these objects: `states["ema"] = ema`."""
-    effects = effects_of(unit)
-    changed = effects.changes | effects.roots
-    return bool(changed) and changed <= {*names} and not (effects.binds or effects.leaves)
-
-
 def only_adds(base: Statement, unit: Statement) -> bool:
     """Whether a statement puts more into a list or dict than before."""
     values = [getattr(row.node, "value", None) for row in (base, unit)]
