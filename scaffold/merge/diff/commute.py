@@ -75,24 +75,21 @@ def can_commute(
 def _written_to(tree: ast.Module) -> set[str]:
     """The objects to which statements only append rows of several values, as to a file of metrics:
     the order of such rows says nothing."""
-    rows, uses = Counter[str](), Counter[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            uses[node.id] += 1
-        elif isinstance(node, ast.Call) and last_name(node.func) == "append" and node.args[1:]:
-            rows[ast.unparse(node.func).removesuffix(".append")] += 1
-    return {name for name, count in rows.items() if count == uses[name]}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args[1:]]
+    return _used_only(tree, (call.func for call in calls if last_name(call.func) == "append"))
 
 
 def _only_asked(tree: ast.Module) -> set[str]:
     """The objects that are only asked what never changes: `accelerator.process_index`."""
-    fixed, uses = Counter[str](), Counter[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            uses[node.id] += 1
-        elif isinstance(node, ast.Attribute) and node.attr in FIXED_ATTRIBUTES:
-            fixed[ast.unparse(node.value)] += 1
-    return {name for name, count in fixed.items() if count == uses[name]}
+    return _used_only(tree, (n for n in ast.walk(tree) if last_name(n) in FIXED_ATTRIBUTES))
+
+
+def _used_only(tree: ast.Module, nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that are used for these attributes alone."""
+    owners = [node.value for node in nodes if isinstance(node, ast.Attribute)]
+    counts = Counter(owner.id for owner in owners if isinstance(owner, ast.Name))
+    uses = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {name for name, count in counts.items() if count == uses[name]}
 
 
 def _tests(tree: ast.Module) -> set[str]:

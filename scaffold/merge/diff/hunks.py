@@ -570,16 +570,12 @@ def _end_of_block(triple: Triple, side: Side, place: int, start: int) -> int:
     if not known:
         return start
     last = side.number_of[known[-1]]
-    below = triple.base[last + 1 : last + 2]
-    if (
-        side.units[known[-1]].depth == triple.base[last].depth
-        or side.gap_of.get(known[-1] + 1) != last + 1
-        or side.units[known[-1] + 1].depth <= side.units[place].depth
-        or not below
-        or below[0].scope != side.units[place].scope
-    ):
+    has_depth = side.units[known[-1]].depth == triple.base[last].depth
+    is_new = side.gap_of.get(known[-1] + 1) == last + 1
+    if has_depth or not is_new or known[-1] + 1 not in block_of(side.units, place):
         return last + 1
-    return block_of(triple.base, last + 1).stop
+    below = {unit.scope for unit in triple.base[last + 1 : last + 2]}
+    return block_of(triple.base, last + 1).stop if below == {side.units[place].scope} else last + 1
 
 
 def _join(hunks: Collection[Hunk], touching: bool = False) -> list[Hunk]:

@@ -172,11 +172,9 @@ def _gaps(
 def _match_same(base: Statements, units: Statements, match: list[int | None]) -> None:
     """Pair units that say the same, those that are in as many loops as before first."""
     names = [[(unit.scope, unit.same) for unit in side] for side in (base, units)]
-    looped = [
-        [*zip(words, _count_loops(side), strict=True)]
-        for words, side in zip(names, (base, units), strict=True)
-    ]
-    for one, two in (looped, names):
+    loops = map(_count_loops, (base, units))
+    in_loops = [[*zip(*pair, strict=True)] for pair in zip(names, loops, strict=True)]
+    for one, two in (in_loops, names):
         for b_range, u_range in _gaps(base, units, match):
             for i, j in pairs([one[row] for row in b_range], [two[row] for row in u_range]):
                 match[b_range[i]] = u_range[j]

@@ -36,7 +36,7 @@ def check_across_files(
     while count < len(own):  # a file that stays may need more
         count = len(own)
         open_files = {file.path: file for file in files}
-        for path, fault in find_faults_across(merged, conflicts, files, project):
+        for path, fault in _find_faults(merged, conflicts, files, project):
             had = fault.kind == NO_FIELD and fault.name in ours.get(fault.source, "")
             at = path if path in names and not had else fault.source  # who has it, or who lost it
             at = fault.source if path in own else at
@@ -46,10 +46,10 @@ def check_across_files(
             if at not in open_files:
                 continue
             if path in own and names.get(at) not in project.theirs:
-                keep_file(open_files[at])
+                _keep_file(open_files[at])
                 own.add(at)
                 stay.append(f"{at} stays, because {path} uses it.")
-            elif path in own and keep_definition(open_files[at], fault.name):
+            elif path in own and _keep_definition(open_files[at], fault.name):
                 kept.setdefault((at, path), []).append(fault.name)
             else:
                 doubt(open_files[at], fault)
@@ -62,7 +62,7 @@ def check_across_files(
     ]
 
 
-def find_faults_across(
+def _find_faults(
     merged: Mapping[str, str | None],
     conflicts: Collection[Conflict],
     files: Collection[OpenFile],
@@ -98,14 +98,14 @@ def find_faults_across(
                 yield path, fault
 
 
-def keep_file(file: OpenFile) -> None:
+def _keep_file(file: OpenFile) -> None:
     """Keep a file that is no longer generated, as the owner has it."""
     own, assembly = file.assembly.ours.units, file.assembly
     file.assembly = assemble((own, own, own), file.kind, assembly.indent, assembly.union)
     file.doubts.clear()
 
 
-def keep_definition(file: OpenFile, name: str) -> bool:
+def _keep_definition(file: OpenFile, name: str) -> bool:
     """Keep a function or class that the new file no longer has, if the owner's file has it.
 
     What it needs of this file stays, too.

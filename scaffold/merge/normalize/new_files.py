@@ -11,6 +11,9 @@ from scaffold.merge.source.statement import PYTHON, split, write_units
 from scaffold.merge.source.style import Renames, find_renames, rename_units
 from scaffold.merge.source.versions import Versions
 
+# what a test replaces in a module: `patch.multiple(train, main=...)`, and `setattr(train, "main")`
+_REPLACED, _READ = r"\bpatch\.multiple\(\s*{}\b[^()]*", r"(?<![\w.])({}(?:\.|, *[\"']))(\w+)\b"
+
 
 def name_new_files(merged: Mapping[str, str | None], project: Versions) -> dict[str, str]:
     """Files that an update brings, or replaces, with the owner's names for what they import."""
@@ -109,22 +112,21 @@ def name_attributes(text: str, module: str, renames: Mapping[str, str]) -> str:
     return re.sub(_READ.format(module), lambda found: found[1] + named(found[2]), text)
 
 
-# what a test replaces in a module: `patch.multiple(train, main=...)`, and `setattr(train, "main")`
-_REPLACED, _READ = r"\bpatch\.multiple\(\s*{}\b[^()]*", r"(?<![\w.])({}(?:\.|, *[\"']))(\w+)\b"
-
-
 def find_replaced_name(path: str, code: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
     """The function of a file that the owner replaced by another one, also in all of a test.
 
     `code` and `texts` are the file and the test, as they were generated and as they are.
     """
     module = module_of(path).rpartition(".")[2]
-    old, new = (
-        {name for _, name in re.findall(_READ.format(module), text)}
-        | {*re.findall(r"\w+(?==)", " ".join(re.findall(_REPLACED.format(module), text)))}
-        for text in texts
-    )
+    old, new = (_names_of(module, text) for text in texts)
     before, now = code
     gone = [name for name in old - new if defines(before, name) and not defines(now, name)]
     added = [name for name in new if defines(now, name) and not defines(before, name)]
     return {gone[0]: added[0]} if len(gone) == len(added) == 1 else {}
+
+
+def _names_of(module: str, text: str) -> set[str]:
+    """The names of a module that a test reads or replaces."""
+    calls = " ".join(re.findall(_REPLACED.format(module), text))
+    read = {name for _, name in re.findall(_READ.format(module), text)}
+    return read | {*re.findall(r"\w+(?==)", calls)}
